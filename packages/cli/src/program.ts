@@ -75,7 +75,7 @@ program
   .addOption(file().makeOptionMandatory())
   .option(
     '--capabilities <list>',
-    'optional APIs that the cluster serves, separated by commas, such as gateway-api',
+    'optional APIs that the cluster serves, separated by commas, such as gateway-api,cert-manager',
     '',
   )
   .action(renderCommand);

@@ -4,7 +4,10 @@ import { CommandError } from './command-error.ts';
 import { claimsOf, objectsOf, renderAll } from './render.ts';
 
 /** What `--capabilities` may name, and the kinds that it means. */
-const capabilities: Readonly<Record<string, string>> = { 'gateway-api': `gateway.networking.k8s.io/HTTPRoute` };
+const capabilities: Readonly<Record<string, string>> = {
+  'gateway-api': 'gateway.networking.k8s.io/HTTPRoute',
+  'cert-manager': 'cert-manager.io/Certificate',
+};
 
 /** `kubectl openstack render`: YAML of every object; what `validate` would refuse before it composes is refused alike. */
 export function renderCommand(options: { file: readonly string[]; capabilities: string }): void {

@@ -17,6 +17,7 @@ import {
   configMapDigest,
   externalOf,
   fieldFor,
+  foreignKindsOf,
   type GatewayFacts,
   heldAccounts,
   kindOf,
@@ -58,10 +59,7 @@ import { keyedDigest } from './secrets/keyed-digest.ts';
 import { ownerOf } from './still-meant.ts';
 
 /** Kinds that a cluster may serve, or not. */
-const optionalKinds = [
-  ...routeKinds,
-  ...services.flatMap(({ foreignKinds = [] }) => foreignKinds.map(({ kind }) => kind)),
-];
+const optionalKinds = [...routeKinds, ...new Set(services.flatMap(foreignKindsOf).map(({ kind }) => kind))];
 
 /** What of a service decides what is gathered. */
 type Gathered = Pick<

@@ -85,6 +85,34 @@ test('a field that stays as it was cannot be left out either', async () => {
   expect(await change({ mariadb: null })).toMatchObject([{ field: 'spec.mariadb.storage.size' }]);
 });
 
+test('another issuer signs when no client trusts the one before any more', async () => {
+  const own = { enabled: true };
+  const [one, other] = ['one', 'other'].map((name) => ({ ...own, issuerRef: { name } }));
+  for (const [kind, allowed] of [
+    ['MariaDB', true],
+    ['RabbitMQ', true],
+    ['OVNNetwork', true],
+    ['Keystone', false],
+  ] as const) {
+    const api = kinds.find((one) => one.kind === kind) as Api;
+    const changes = async (from: object | undefined, to: object | null) => {
+      const name = `signed-${Math.abs(JSON.stringify([from, to]).length)}`;
+      await server.client.create(api, objectOf(api, from === undefined ? {} : { tls: from }, name));
+      const patch = server.client.patch(api, { namespace, name }, 'merge', { spec: { tls: to } }, { dryRun: true });
+      const refused = await refusal(patch);
+      await server.client.delete(api, { namespace, name });
+      return refused?.map(({ field }) => field);
+    };
+    const refused = ['spec.tls.issuerRef'];
+    expect(await changes(own, one ?? null)).toEqual(refused);
+    expect(await changes(one, other ?? null)).toEqual(refused);
+    expect(await changes(one, { enabled: false, issuerRef: null })).toEqual(refused);
+    expect(await changes({ ...one, enabled: false }, other ?? null)).toEqual(allowed ? undefined : refused);
+    expect(await changes(one, null)).toBeUndefined();
+    expect(await changes(undefined, one ?? null)).toBeUndefined();
+  }
+});
+
 test('what encrypts the secrets of Barbican stays as it was while there is a Barbican', async () => {
   const key = (name: string) => ({ keyEncryptionKeySecretName: name });
   const refused = [{ field: 'spec.barbican.keyEncryptionKeySecretName' }];

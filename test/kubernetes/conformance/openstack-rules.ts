@@ -327,12 +327,14 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ),
   refused(OpenStackControlPlane, 'spec.storageBackend', notYet, { storageBackend: 'lvm' }, { storageBackend: 'pvc' }),
   refused(OpenStackControlPlane, 'spec.networkBackend', notYet, { networkBackend: 'ovs' }, { networkBackend: 'ovn' }),
-  refused(
-    OpenStackControlPlane,
-    'spec.tls',
-    'tls.issuerRef is not offered by this version of the operator with tls.enabled: true',
-    { tls: { enabled: true, issuerRef: { name: 'ca' } } },
-    { tls: { enabled: false, issuerRef: { name: 'ca' } } },
+  ...[MariaDB, RabbitMQ, OVNNetwork, Keystone, OpenStackControlPlane].map((kind) =>
+    refused(
+      kind,
+      'spec.tls.issuerRef.kind',
+      'kind has to be Issuer or ClusterIssuer; of another kind, state its group',
+      { tls: { issuerRef: { name: 'ca', kind: 'AWSPCAIssuer' } } },
+      { tls: { issuerRef: { name: 'ca', kind: 'AWSPCAIssuer', group: 'awspca.cert-manager.io' } } },
+    ),
   ),
   refused(
     Magnum,

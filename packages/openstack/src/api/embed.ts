@@ -102,6 +102,7 @@ const sharedShapes: readonly string[] = [
   'policy',
   'recordsAudit',
   'resources',
+  'tls',
   'tolerations',
 ];
 

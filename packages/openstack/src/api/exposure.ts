@@ -1,7 +1,7 @@
+import { issuerRef } from './issuer.ts';
 import { subdomain } from './names.ts';
 import { onlyOffered } from './offering.ts';
-import { objectName } from './references.ts';
-import { array, bool, choice, type Infer, int, map, object, required, rule, string } from './schema.ts';
+import { array, bool, choice, type Infer, int, map, object, rule, string } from './schema.ts';
 
 /** The Gateway that public routes attach to. */
 export const gatewayRef = object(
@@ -91,21 +91,10 @@ export const tls = object(
   'TLS inside the cluster. The Gateway listener terminates TLS at the edge, independently of this field.',
   {
     enabled: bool(
-      'Whether services connect to the database, the broker, the databases of OVN and the APIs by TLS, with certificates of authorities of this cloud. In a cloud in use, the APIs and their clients are first prepared for it, and no request is refused. A child whose template states tls is told that.',
+      'Whether services connect to the database, the broker, the databases of OVN and the APIs by TLS, with certificates of authorities of this cloud, or of an issuer. In a cloud in use, the APIs and their clients are first prepared for it, and no request is refused. A child whose template states tls is told that.',
       { fallback: false },
     ),
-    issuerRef: object('cert-manager issuer that signs the certificates. It is not offered yet: leave it out.', {
-      name: required(objectName('Name of the issuer.')),
-      kind: choice('Kind of the issuer.', ['Issuer', 'ClusterIssuer'], { fallback: 'Issuer' }),
-    }),
-  },
-  {
-    rules: [
-      rule(
-        '!has(self.issuerRef) || !has(self.enabled) || !self.enabled',
-        'tls.issuerRef is not offered by this version of the operator with tls.enabled: true; leave it out, and the operator signs the certificates',
-      ),
-    ],
+    issuerRef,
   },
 );
 

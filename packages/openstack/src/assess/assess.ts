@@ -203,10 +203,12 @@ function healthOf(desired: Desired, observed: Observed): Health {
     const data = (live['data'] ?? {}) as Record<string, string>;
     // A rotation drops the numbers that it began with.
     const complete = desired.rotation !== undefined && Object.values(data).some((value) => value !== '');
-    const absent = complete ? undefined : Object.keys(desired.values).find((key) => (data[key] ?? '') === '');
-    return absent === undefined
-      ? done
-      : wait('Missing', `${title}: key ${absent} is to be generated${whyUnsigned(desired, observed)}`);
+    const lacks = (key: string) => (data[key] ?? '') === '';
+    const absent = complete ? undefined : Object.keys(desired.values).find(lacks);
+    if (absent !== undefined)
+      return wait('Missing', `${title}: key ${absent} is to be generated${whyUnsigned(desired, observed)}`);
+    const awaited = desired.issued?.keys.find(lacks);
+    return awaited === undefined ? done : wait('Missing', `${title} has no key ${awaited}: ${desired.issued?.lacking}`);
   }
   const applied = live.metadata.annotations?.[annotations.applied];
   // What is live may be well, but it is not yet what this generation states.

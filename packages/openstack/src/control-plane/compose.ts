@@ -6,7 +6,7 @@ import { annotations, labelsOf, lastingSuffix } from '../engine/names/names.ts';
 import { troubleOf } from '../engine/status/deadlines.ts';
 import { phases } from '../engine/status/phases.ts';
 import { isPending } from '../engine/status/reasons.ts';
-import { type TlsState, tlsCondition } from '../engine/status/tls-steps.ts';
+import { tlsCondition } from '../engine/status/tls-steps.ts';
 import { targetOf } from '../engine/status/upgrade.ts';
 import { groupMistakes, nodeClaims, type RoleGroups, roleClaims } from '../engine/vocabulary/node-groups.ts';
 import type { Asked } from '../engine/vocabulary/service.ts';
@@ -19,7 +19,7 @@ import { services } from '../services/index.ts';
 import { type Child, children } from './children.ts';
 import { neededConnections } from './connections.ts';
 import { type ControlPlaneSpec, isAbsent, isEnabled, templateOf } from './spec.ts';
-import { apiTls, tlsOf, tlsStep } from './tls.ts';
+import { type ApiTls, apiTls, tlsOf, tlsStep } from './tls.ts';
 
 const defaultDomain = 'openstack.local';
 
@@ -36,7 +36,7 @@ export function composeControlPlane(resource: ServiceResource, surroundings: Sur
   const spec = { ...stated, release };
   const kept = keptIn(spec, surroundings);
   const tls = apiTls(spec, surroundings);
-  const steps = children.map((child) => childStep({ resource, spec, kept, tls: tls.now }, child));
+  const steps = children.map((child) => childStep({ resource, spec, kept, tls }, child));
   const claims = claimStep(resource, spec, releaseNamed(release) ?? defaultRelease, surroundings);
   return {
     steps: [claims, ...steps, ...tlsStep(tls)],
@@ -216,7 +216,7 @@ interface Cloud {
   readonly spec: ControlPlaneSpec;
   readonly kept: ReadonlyMap<string, readonly Child[]>;
   /** What the APIs and their clients do now. */
-  readonly tls: TlsState;
+  readonly tls: ApiTls;
 }
 
 /** Where data lie that children remember, those of children that are disabled among them. */

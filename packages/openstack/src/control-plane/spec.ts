@@ -1,10 +1,11 @@
+import type { IssuerRef } from '../api/issuer.ts';
 import type { ServiceSpec } from '../engine/vocabulary/surroundings.ts';
 import { children } from './children.ts';
 
 /** The spec of a control plane, as far as its composition reads it. */
 export interface ControlPlaneSpec extends ServiceSpec {
   readonly publicDomain?: string;
-  readonly tls?: { readonly enabled?: boolean };
+  readonly tls?: { readonly enabled?: boolean; readonly issuerRef?: IssuerRef };
   readonly [field: string]: unknown;
 }
 

@@ -1,3 +1,4 @@
+import { type IssuerRef, isSameIssuer } from '../api/issuer.ts';
 import {
   type ComposedTls,
   nextTls,
@@ -11,44 +12,123 @@ import type { Surroundings } from '../engine/vocabulary/surroundings.ts';
 import { type Child, children } from './children.ts';
 import { type ControlPlaneSpec, isEnabled, templateOf } from './spec.ts';
 
+type Tls = ControlPlaneSpec['tls'];
+
+/** What the APIs and their clients do now, and what they are to do. */
+export interface ApiTls extends ComposedTls {
+  readonly wanted: TlsState;
+  /** Who signs the certificates of APIs now; undefined: the operator. */
+  readonly issuer?: IssuerRef | undefined;
+  /** Another issuer is to sign: until nobody trusts the one before any more, the cloud goes without TLS. */
+  readonly leaving?: boolean;
+  /** What the other servers are told, by kind. */
+  readonly servers: Readonly<Record<string, Tls>>;
+}
+
 /** What the APIs and their clients do now, by what the child whose clients trust it first is told, and are to do. */
-export function apiTls(
-  spec: ControlPlaneSpec,
-  surroundings: Surroundings,
-): ComposedTls & { readonly wanted: TlsState } {
-  const { peerSpec, tls: settled, release } = surroundings;
+export function apiTls(spec: ControlPlaneSpec, surroundings: Surroundings): ApiTls {
+  const { tls: settled, release } = surroundings;
   const child = children.find(({ clientsTrustFirst }) => clientsTrustFirst);
-  if (child === undefined || !isEnabled(spec, child.field)) return { now: 'Off', wanted: 'Off', wasSettled: false };
-  const { tls: stated } = templateOf(spec, child.field) as ControlPlaneSpec;
-  if (stated !== undefined) {
+  const servers = serversOf(spec, surroundings);
+  const stated = child && (templateOf(spec, child.field) as ControlPlaneSpec).tls;
+  if (child === undefined || !isEnabled(spec, child.field) || stated !== undefined) {
     const now = tlsState(stated);
-    return { now, wanted: now, wasSettled: settled === now };
+    const { enabled = false, issuerRef } = spec.tls ?? {};
+    const at = { now, wanted: now, wasSettled: settled === now };
+    // In no steps: the kinds refuse another issuer while clients connect by TLS.
+    return {
+      ...at,
+      servers: mapped(servers, (one) =>
+        enabled ? signed(issuerRef, true) : serverTls(spec.tls, one, { ...at, atRest: false }),
+      ),
+    };
   }
   const wanted = spec.tls?.enabled === true ? 'Enabled' : 'Off';
-  const there: ControlPlaneSpec | undefined = peerSpec(child.kind);
+  const there = surroundings.peerSpec(child.kind);
+  const tls = tlsThere(child.kind, surroundings);
   // Clients of one that is made anew are as they were.
   const asBefore = settled ?? (release.deployed === undefined || wanted === 'Off' ? wanted : 'Prepared');
-  const present = there === undefined ? asBefore : tlsState(there.tls);
-  const now = nextTls(wanted, present, settled);
-  return { now, wanted, wasSettled: present === now && settled === now };
+  const present = there === undefined ? asBefore : tlsState(tls);
+  const issuer = tls === undefined ? spec.tls?.issuerRef : tls.issuerRef;
+  const leaving = wanted === 'Enabled' && !isSameIssuer(issuer, spec.tls?.issuerRef);
+  const isOther = Object.values(servers).some((one) => one !== undefined && !hasIssuer(one, spec.tls));
+  // Servers get their certificates of another issuer before anything else is done.
+  const known = isOther ? undefined : settled;
+  const now = nextTls(leaving ? 'Off' : wanted, present, known);
+  const at = { now, wanted, leaving, atRest: present !== 'Off' && settled === present } as const;
+  return {
+    ...at,
+    wasSettled: present === now && known === now,
+    issuer,
+    servers: mapped(servers, (one) => serverTls(spec.tls, one, at)),
+  };
+}
+
+/** What a child other than the first one is told as it is there; undefined for one that is not there. */
+type There = { readonly tls: Tls } | undefined;
+
+/** Servers that are told what the control plane says, by kind. */
+function serversOf(spec: ControlPlaneSpec, surroundings: Surroundings): Readonly<Record<string, There>> {
+  return Object.fromEntries(
+    children.flatMap((child) => {
+      const { tls: stated } = templateOf(spec, child.field) as ControlPlaneSpec;
+      if (child.clientsTrustFirst || !child.has('tls') || stated !== undefined) return [];
+      const isThere = isEnabled(spec, child.field) && surroundings.peerSpec(child.kind) !== undefined;
+      return [[child.kind, isThere ? { tls: tlsThere(child.kind, surroundings) } : undefined] as const];
+    }),
+  );
+}
+
+function mapped<T, R>(record: Readonly<Record<string, T>>, map: (value: T) => R): Readonly<Record<string, R>> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
+
+function tlsThere(kind: string, { peerSpec }: Surroundings): Tls {
+  const there: ControlPlaneSpec | undefined = peerSpec(kind);
+  return there?.tls;
+}
+
+const hasIssuer = (there: NonNullable<There>, tls: Tls): boolean => isSameIssuer(there.tls?.issuerRef, tls?.issuerRef);
+
+/**
+ * What a server is told. It gets a certificate of another issuer, for which it starts anew, when nobody connects to it by TLS,
+ * and nothing else changes: clients that are replaced at the same time might take its place on the node. They connect by TLS
+ * when it has that.
+ * @param atRest whether all are done with what they were told before
+ */
+function serverTls(
+  stated: Tls,
+  there: There,
+  { now, wanted, leaving = false, atRest }: Pick<ApiTls, 'now' | 'wanted' | 'leaving'> & { readonly atRest: boolean },
+): Tls {
+  const { enabled = false, issuerRef } = stated ?? {};
+  if (there !== undefined && !hasIssuer(there, stated)) {
+    const turns = atRest && there.tls?.enabled !== true;
+    return signed(turns ? issuerRef : there.tls?.issuerRef, false);
+  }
+  return signed(issuerRef, enabled && !leaving && (issuerRef === undefined || now === wanted));
+}
+
+/** Without TLS and an issuer nothing is said. */
+function signed(issuerRef: IssuerRef | undefined, enabled: boolean): Tls {
+  return enabled || issuerRef !== undefined ? { enabled, ...(issuerRef && { issuerRef }) } : undefined;
 }
 
 /** Holds a cloud back from being Ready while TLS of its APIs is not what it is to be. */
-export function tlsStep({ now, wanted }: ReturnType<typeof apiTls>): readonly Step[] {
-  if (now === wanted) return [];
-  const message =
-    wanted === 'Enabled'
+export function tlsStep({ now, wanted, leaving = false }: ApiTls): readonly Step[] {
+  if (now === wanted && !leaving) return [];
+  const message = leaving
+    ? 'spec.tls.issuerRef: another one is to sign; all connect without TLS, until nobody trusts the one before any more, and by TLS again then'
+    : wanted === 'Enabled'
       ? 'spec.tls.enabled: APIs get ports with TLS, and their clients an authority to trust; once all have it, they use it'
       : 'spec.tls.enabled: clients return to the ports of APIs without TLS; once all have, those with TLS are closed';
   return [{ condition: tlsCondition, needs: [], awaits: [], objects: [], problem: { reason: 'Progressing', message } }];
 }
 
 /** What a child is told of TLS where its template says nothing. */
-export function tlsOf(
-  { spec, tls }: { readonly spec: ControlPlaneSpec; readonly tls: TlsState },
-  child: Child,
-): { readonly enabled: boolean } | undefined {
+export function tlsOf({ tls }: { readonly tls: ApiTls }, child: Child): Tls {
   if (!child.has('tls')) return undefined;
-  if (child.clientsTrustFirst) return tlsField(tls);
-  return spec.tls?.enabled === true ? { enabled: true } : undefined;
+  if (!child.clientsTrustFirst) return tls.servers[child.kind];
+  const field = tlsField(tls.now);
+  return field && { ...field, ...(tls.issuer && { issuerRef: tls.issuer }) };
 }

@@ -5,7 +5,7 @@ import type { Api } from '../api/define-api.ts';
 import { OpenStackControlPlane } from '../control-plane/kind.ts';
 import { accessKinds } from '../engine/vocabulary/access.ts';
 import { referredBy } from '../engine/vocabulary/dependencies.ts';
-import type { ForeignKind } from '../engine/vocabulary/foreign-kinds.ts';
+import { type ForeignKind, foreignKindsOf } from '../engine/vocabulary/foreign-kinds.ts';
 import type { Service } from '../engine/vocabulary/service.ts';
 import type { ReferenceField } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
@@ -28,7 +28,8 @@ export function secretsReadBy(object: KubeObject): string[] {
   return [...brought, ...(service?.foreignSecrets?.(object) ?? [])];
 }
 
-const foreignKinds = services.flatMap((service) => service.foreignKinds ?? []);
+/** Each once, although all services may compose some. */
+const foreignKinds = [...new Set(services.flatMap(foreignKindsOf))];
 
 const known = new Map<string, Kind>(
   [...builtInKinds, ...kinds, ...foreignKinds.map(({ kind }) => kind)].map((kind) => [
@@ -63,8 +64,8 @@ export function foreignKindOf({ apiVersion, kind }: Pick<KubeObject, 'apiVersion
 export const dataKinds: readonly Kind[] = foreignKinds.flatMap(({ kind, holdsData }) => (holdsData ? [kind] : []));
 
 /** Kinds that a service owns, beside those that all services do. */
-export function furtherKinds({ access, foreignKinds = [] }: Pick<Service, 'access' | 'foreignKinds'>): Kind[] {
-  return [...(access === undefined ? [] : accessKinds), ...foreignKinds.map(({ kind }) => kind)];
+export function furtherKinds(service: Pick<Service, 'access' | 'foreignKinds'>): Kind[] {
+  return [...(service.access === undefined ? [] : accessKinds), ...foreignKindsOf(service).map(({ kind }) => kind)];
 }
 
 /** The kind that a reference field is about. @throws Error when no service says that it is referred to so */

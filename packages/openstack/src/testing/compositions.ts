@@ -22,6 +22,7 @@ const sampleOf = new Map(
 export const samples = [
   ...sampleOf.values(),
   'ceph-storage_rook',
+  'ovn-network_issuer',
   'controlplane_minimal',
   'controlplane_ha',
   'controlplane_production',
@@ -47,6 +48,7 @@ export function surroundings(read: ReadSample, more: KnownSurroundings = {}) {
     references: Object.fromEntries(references) as NonNullable<KnownSurroundings['references']>,
     served: new Set([
       'gateway.networking.k8s.io/HTTPRoute',
+      'cert-manager.io/Certificate',
       ...['CephBlockPool', 'CephFilesystem', 'CephClient'].map((kind) => `ceph.rook.io/${kind}`),
     ]),
     gateways: {

@@ -23,7 +23,7 @@ import { mentionsOf, neededBy, ownOffer } from '../vocabulary/dependencies.ts';
 import { unservedProblems } from '../vocabulary/foreign-kinds.ts';
 import { addMigration } from '../vocabulary/migration.ts';
 import type { Job, Service, Staying } from '../vocabulary/service.ts';
-import type { Problem, Step } from '../vocabulary/step.ts';
+import type { Desired, Problem, Step } from '../vocabulary/step.ts';
 import type { Rotation, ServiceResource, Surroundings } from '../vocabulary/surroundings.ts';
 import type { Assembly } from './assembly.ts';
 import { recordsAudit } from './audit.ts';
@@ -231,7 +231,12 @@ function draftsOf(
   upgrade: Upgrade,
 ): { readonly drafts: StepDrafts } & Pick<Composition, 'emptying' | 'forgetting'> {
   const drafts = new StepDrafts();
-  drafts.add('CredentialsReady', ...generatedSecrets(service, context));
+  const state = (condition: string, objects: readonly Desired[]) => {
+    const unserved = unservedProblems(service, objects, context.surroundings);
+    if (unserved.length > 0) drafts.refuse(condition, ...unserved);
+    drafts.add(condition, ...objects);
+  };
+  state('CredentialsReady', generatedSecrets(service, context));
 
   const components = componentsOf(service, context);
   const sets = configSets(service, context, { owner: ownerOf(service, context), components });
@@ -265,11 +270,7 @@ function draftsOf(
   for (const schedule of [...audit, ...(service.schedules?.(context) ?? [])]) addSchedule(assembly, schedule);
 
   drafts.add('CredentialsReady', ...accessObjects(service, context));
-  for (const [condition, objects] of Object.entries(service.objects?.(context) ?? {})) {
-    const unserved = unservedProblems(service, objects, context.surroundings);
-    if (unserved.length > 0) drafts.refuse(condition, ...unserved);
-    drafts.add(condition, ...objects);
-  }
+  for (const [condition, objects] of Object.entries(service.objects?.(context) ?? {})) state(condition, objects);
   for (const [condition, problem] of Object.entries(service.problems?.(context) ?? {}))
     drafts.refuse(condition, problem);
   drafts.tell('ConfigReady', lastingFindings(service, context));

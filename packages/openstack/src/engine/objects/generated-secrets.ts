@@ -1,15 +1,19 @@
 import { annotations, labelsOf, previousSuffix, retainedFor, retainedForLabel } from '../names/names.ts';
 import { requestOf } from '../status/conditions.ts';
 import { apiAuthority, componentsOf, suffixesWithTls } from '../vocabulary/api-tls.ts';
-import { signedCertificate } from '../vocabulary/certificate.ts';
+import { apiCertificate } from '../vocabulary/certificate.ts';
 import type { Context } from '../vocabulary/context.ts';
+import { certificateObject, issuedKeys, lackingOf } from '../vocabulary/issued.ts';
 import type { GeneratedSecret, Service } from '../vocabulary/service.ts';
 import type { Desired, Succession } from '../vocabulary/step.ts';
 import type { Rotation } from '../vocabulary/surroundings.ts';
 
-/** The Secrets that the operator makes for a resource: `<name>-<suffix>` each. */
+/** The Secrets that the operator makes for a resource: `<name>-<suffix>` each; before those that cert-manager fills, what that is asked for. */
 export function generatedSecrets(service: Service, context: Context): readonly Desired[] {
-  return secretsOf(service, context).map((secret) => generated(service, context, secret));
+  return secretsOf(service, context).flatMap((secret) => [
+    ...(secret.issued === undefined ? [] : [certificateObject(service, context, secret, secret.issued)]),
+    generated(service, context, secret),
+  ]);
 }
 
 /** The Secrets that a definition names, and those that its databases, vhost and user imply. */
@@ -44,7 +48,7 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
     ...(identity.users.length === 0 || context.cache === undefined
       ? []
       : [credential('cache-key', { succeeded: true })]),
-    ...apiCertificate(service, context),
+    ...certificateOfApis(service, context),
   ];
 }
 
@@ -61,11 +65,11 @@ export function rotationsOf(service: Service, context: Context): Readonly<Record
 }
 
 /** The certificate that its APIs serve TLS with. */
-function apiCertificate(service: Service, context: Context): readonly GeneratedSecret[] {
+function certificateOfApis(service: Service, context: Context): readonly GeneratedSecret[] {
   const authority = apiAuthority(service, context);
   if (authority === undefined) return [];
   const suffixes = suffixesWithTls(service, componentsOf(service, context));
-  return suffixes.length === 0 ? [] : [signedCertificate(context, suffixes.map(context.host), authority.secret)];
+  return suffixes.length === 0 ? [] : [apiCertificate(context, suffixes.map(context.host), authority)];
 }
 
 type Generated = Extract<Desired, { verb: 'generate' }>;
@@ -101,6 +105,9 @@ export function generated(
     ...(secret.rotation === undefined ? {} : { rotation: secret.rotation }),
     ...(secret.succeeded === true ? { succession: successionOf(context, secret) } : {}),
     ...(secret.guards === undefined ? {} : { guards: secret.guards }),
+    ...(secret.issued === undefined
+      ? {}
+      : { issued: { keys: Object.values(issuedKeys), lacking: lackingOf(secret.issued) } }),
     ...(published?.filled === undefined ? {} : { filled: published.filled }),
     ...(published?.filledBy === undefined || published.filledBy.keys.length === 0
       ? {}

@@ -1,4 +1,5 @@
 import type { StoredObject } from '@openstack-operator/kube';
+import type { IssuerRef } from '../../api/issuer.ts';
 import { type Filter, secretReference } from '../../oslo/references.ts';
 import { serviceHost } from '../names/names.ts';
 
@@ -40,10 +41,10 @@ export interface IdentityAddress {
   /** What clients of it, and of the APIs that its catalogue has, verify certificates by; absent: nothing that they need be told. */
   readonly trust?: Trust;
   /**
-   * The authority of the APIs that register there: the Secret with its certificate and its key (`authorityKeys`), and
-   * whether the catalogue leads to their ports with TLS. Absent: they have none.
+   * The authority of the APIs that register there: the Secret with its certificate and, unless an issuer signs, its key
+   * (`authorityKeys`), and whether the catalogue leads to their ports with TLS. Absent: they have none.
    */
-  readonly apiAuthority?: { readonly secret: string; readonly inCatalogue: boolean };
+  readonly apiAuthority?: { readonly secret: string; readonly inCatalogue: boolean; readonly issuer?: IssuerRef };
   readonly admin: {
     readonly user: Secretly;
     readonly password: Secretly;

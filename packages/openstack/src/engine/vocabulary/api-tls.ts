@@ -56,7 +56,7 @@ function serving(component: Component, name: string, context: Context): Componen
     ...component,
     ...encrypting(component, named(name), port),
     ports: { ...ports, [named(name)]: withTls(port) },
-    mounts: [...mounts, certificateMount(context)],
+    mounts: [...mounts, certificateMount(context, { issuer: context.identity.apiAuthority?.issuer })],
     ...(Array.isArray(reachable) && reachable.includes(name) ? { reachable: [...reachable, named(name)] } : {}),
   };
 }

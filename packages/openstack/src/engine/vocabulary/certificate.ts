@@ -1,11 +1,23 @@
+import type { KubeObject } from '@openstack-operator/kube';
+import type { IssuerRef } from '../../api/issuer.ts';
+import type { IdentityAddress } from './addresses.ts';
 import type { Mount, Sidecar } from './component.ts';
 import type { Context } from './context.ts';
+import { type IssuedCertificate, issuedKeys } from './issued.ts';
 import type { GeneratedSecret } from './service.ts';
 import type { CertificateGenerator } from './step.ts';
 import { authorityKey } from './trust.ts';
 
-/** What follows the name of a server's resource in that of the Secret with its certificate. */
-export const certificateSuffix = 'tls';
+/** Who signs the certificates of a resource; undefined: the operator. */
+export function issuerOf(resource: KubeObject): IssuerRef | undefined {
+  return ((resource['spec'] ?? {}) as { readonly tls?: { readonly issuerRef?: IssuerRef } }).tls?.issuerRef;
+}
+
+/**
+ * What follows the name of a server's resource in that of the Secret with its certificate. Those of an issuer have another
+ * name: cert-manager would take what it finds there for its own.
+ */
+export const certificateSuffix = (issuer?: IssuerRef): string => (issuer === undefined ? 'tls' : 'issued-tls');
 
 /** Where a server, and programs of its resource, have their certificates. */
 export const certificateFolder = '/etc/openstack/tls';
@@ -18,15 +30,31 @@ export const certificateFiles = {
   authority: `${certificateFolder}/${authorityKey}`,
 };
 
-/** Keys of the Secret with the certificate that clients of a server show, where it asks for one. */
-export const clientKeys = { certificate: 'client.crt', key: 'client.key' } as const;
+/** The certificate that clients of a server show, where it asks for one: its Secret by what follows the name, and the keys. */
+export interface ClientCertificate {
+  readonly suffix: string;
+  readonly keys: { readonly certificate: string; readonly key: string };
+}
+
+const clientKeys = { certificate: 'client.crt', key: 'client.key' } as const;
+
+/** That of an issuer has a Secret of its own, as it is another Certificate. */
+export function clientCertificate(issuer?: IssuerRef): ClientCertificate {
+  const { certificate, key } = issuedKeys;
+  return issuer === undefined
+    ? { suffix: certificateSuffix(), keys: clientKeys }
+    : { suffix: 'issued-client', keys: { certificate, key } };
+}
 
 /** Where programs of the server's own resource have that. */
-export const clientFiles = {
-  certificate: `${certificateFolder}/${clientKeys.certificate}`,
-  key: `${certificateFolder}/${clientKeys.key}`,
-  authority: certificateFiles.authority,
-};
+export function clientFiles({ resource }: Context) {
+  const { certificate, key } = clientCertificate(issuerOf(resource)).keys;
+  return {
+    certificate: `${certificateFolder}/${certificate}`,
+    key: `${certificateFolder}/${key}`,
+    authority: certificateFiles.authority,
+  };
+}
 
 /** Keys of a Secret with the certificate of an authority, and with its private key. */
 const authorityKeys = { certificate: authorityKey, key: 'ca.key' } as const;
@@ -68,73 +96,80 @@ export function sharedAuthority({ name }: Context): GeneratedSecret {
   return { suffix: authoritySuffix, secretClass: 'credential', values: authorityOf(name) };
 }
 
-/** The certificate of a server, in the Secret `<name>-tls`, signed by the authority that another Secret has. */
-export function signedCertificate({ name }: Context, hosts: readonly string[], secret: string): GeneratedSecret {
-  return {
-    suffix: certificateSuffix,
-    secretClass: 'credential',
-    values: ofServer(name, hosts, { ...authorityKeys, secret }),
-  };
+/** A Secret that cert-manager fills. */
+function issuedSecret(suffix: string, issued: IssuedCertificate): GeneratedSecret {
+  return { suffix, secretClass: 'credential', values: {}, issued };
+}
+
+/** The certificate of APIs, signed by the authority that another Secret has, or by an issuer. */
+export function apiCertificate(
+  { name }: Context,
+  dnsNames: readonly string[],
+  { secret, issuer }: NonNullable<IdentityAddress['apiAuthority']>,
+): GeneratedSecret {
+  const suffix = certificateSuffix(issuer);
+  return issuer === undefined
+    ? { suffix, secretClass: 'credential', values: ofServer(name, dnsNames, { ...authorityKeys, secret }) }
+    : issuedSecret(suffix, { issuer, usage: 'server auth', dnsNames });
 }
 
 /**
- * The certificate of a server and its own authority, in the Secret `<name>-tls`, with the keys that cert-manager has in its
+ * The certificate of a server, in the Secret `<name>-tls` with its own authority or of an issuer, with the keys that cert-manager has in its
  * Secrets. Clients read `ca.crt`: a server's certificate that is renewed concerns nobody else.
  * @param services suffixes of the Services whose host names it is for; also of their pods'
  */
-export function serverCertificate({ name, host }: Context, services: readonly string[]): GeneratedSecret {
-  return {
-    suffix: certificateSuffix,
-    secretClass: 'credential',
-    values: {
-      ...authorityOf(name),
-      ...ofServer(
-        name,
-        services.flatMap((suffix) => [host(suffix), `*.${host(suffix)}`]),
-        authorityKeys,
-      ),
-    },
-  };
+export function serverCertificate({ name, host, resource }: Context, services: readonly string[]): GeneratedSecret {
+  const issuer = issuerOf(resource);
+  const suffix = certificateSuffix(issuer);
+  const dnsNames = services.flatMap((of) => [host(of), `*.${host(of)}`]);
+  if (issuer !== undefined) return issuedSecret(suffix, { issuer, usage: 'server auth', dnsNames });
+  const values = { ...authorityOf(name), ...ofServer(name, dnsNames, authorityKeys) };
+  return { suffix, secretClass: 'credential', values };
 }
 
 /** The same, with a certificate for all of its clients, by which the server knows them. */
-export function mutualCertificates(context: Context, services: readonly string[]): GeneratedSecret {
+export function mutualCertificates(context: Context, services: readonly string[]): readonly GeneratedSecret[] {
   const server = serverCertificate(context, services);
-  return {
-    ...server,
-    values: {
-      ...server.values,
-      [clientKeys.key]: { type: 'privateKey' },
-      [clientKeys.certificate]: {
-        type: 'certificate',
-        key: clientKeys.key,
-        commonName: `${context.name} client`,
-        days: 90,
-        signedBy: authorityKeys,
-      },
-    },
-  };
+  const issuer = issuerOf(context.resource);
+  const commonName = `${context.name} client`;
+  if (issuer !== undefined)
+    return [server, issuedSecret(clientCertificate(issuer).suffix, { issuer, usage: 'client auth', commonName })];
+  const { certificate, key } = clientKeys;
+  const values = {
+    ...server.values,
+    [key]: { type: 'privateKey' },
+    [certificate]: { type: 'certificate', key, commonName, days: 90, signedBy: authorityKeys },
+  } as const;
+  return [{ ...server, values }];
 }
 
 /**
  * Mounts a server's certificate and key: without the key of the authority.
  * @param more further keys of the Secret
+ * @param issuer who signs it; default: as the resource itself says
  */
-export function certificateMount({ named }: Context, more: readonly string[] = []): Mount {
+export function certificateMount(
+  { named, resource }: Context,
+  {
+    more = [],
+    issuer = issuerOf(resource),
+  }: { readonly more?: readonly string[]; readonly issuer?: IssuerRef | undefined } = {},
+): Mount {
   return {
     path: certificateFolder,
-    secret: named(certificateSuffix),
+    secret: named(certificateSuffix(issuer)),
     keys: [certificate, key, ...more],
     follows: true,
   };
 }
 
 /** Mounts what programs of the server's own resource connect to it with. */
-export function clientMount({ named }: Context): Mount {
-  const { certificate: shown, key: privateKey } = clientKeys;
+export function clientMount({ named, resource }: Context): Mount {
+  const { suffix, keys } = clientCertificate(issuerOf(resource));
+  const { certificate: shown, key: privateKey } = keys;
   return {
     path: certificateFolder,
-    secret: named(certificateSuffix),
+    secret: named(suffix),
     keys: [authorityKey, shown, privateKey],
     follows: true,
   };

@@ -1,6 +1,7 @@
 import type { Kind, StoredObject } from '@openstack-operator/kube';
 import { apiVersionOf } from '@openstack-operator/kube';
 import { conditionOf } from '../status/conditions.ts';
+import { certificates } from './issued.ts';
 import type { Service } from './service.ts';
 import type { Desired, Problem } from './step.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -21,13 +22,18 @@ export interface ForeignKind {
   readonly holdsData?: true;
 }
 
+/** The kinds of somebody else's APIs that a service may compose: its own, and those of all. */
+export function foreignKindsOf({ foreignKinds = [] }: Pick<Service, 'foreignKinds'>): readonly ForeignKind[] {
+  return [certificates, ...foreignKinds];
+}
+
 /** What is wrong with objects whose kinds the cluster does not serve. */
 export function unservedProblems(
-  { foreignKinds = [] }: Pick<Service, 'foreignKinds'>,
+  service: Pick<Service, 'foreignKinds'>,
   objects: readonly Desired[],
   { serves }: Pick<Surroundings, 'serves'>,
 ): Problem[] {
-  return foreignKinds
+  return foreignKindsOf(service)
     .filter(({ kind }) => objects.some((desired) => isOf(kind, desired)) && !serves(`${kind.group}/${kind.kind}`))
     .map(({ kind, servedBy }) => ({
       reason: 'ApiMissing',

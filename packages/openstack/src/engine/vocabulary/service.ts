@@ -17,6 +17,7 @@ import type { Emptying } from './emptying.ts';
 import type { ForeignKind } from './foreign-kinds.ts';
 import type { Forgetting } from './forgetting.ts';
 import type { Identity } from './identity.ts';
+import type { IssuedCertificate } from './issued.ts';
 import type { Keeping } from './keeping.ts';
 import type { Migration } from './migration.ts';
 import type { ClaimedGroup, RoleGroups, RolledGroup } from './node-groups.ts';
@@ -116,10 +117,7 @@ export interface Schedule extends Pick<Job, 'suffix' | 'image' | 'user' | 'confi
 export interface Database {
   /** Its name, unless the resource renames it. */
   readonly name: string;
-  /**
-   * Who has all rights to it, and to no other user's: a user of this name (unless the resource renames it), whose Secret is
-   * `<name>-<user>-password`. Default: the service's own user, `<name>-db-password`.
-   */
+  /** Who alone has all rights to it, by this name unless it is renamed (Secret `<name>-<user>-password`). Default: the service's user. */
   readonly user?: string;
 }
 
@@ -144,6 +142,8 @@ export interface GeneratedSecret {
   /** No rotation of it begins: somebody has it who is not told of another one. */
   readonly held?: boolean;
   readonly guards?: DataGuard;
+  /** cert-manager fills it, with this certificate. */
+  readonly issued?: IssuedCertificate;
 }
 
 /** A volume of the service itself: `<name>-<suffix>`. It outlives its resource unless that says otherwise. */

@@ -100,6 +100,8 @@ export type Desired =
       readonly filled?: readonly string[];
       /** Further keys, which a run of that Job with these inputs has filled in: they came with a change of the resource. */
       readonly filledBy?: { readonly inputs: string; readonly keys: readonly string[] };
+      /** Keys that somebody else puts there, and what is said as long as one is not. */
+      readonly issued?: { readonly keys: readonly string[]; readonly lacking: string };
     }
   /** Nodes that this cloud alone may use: labelled, by an update that only one writer can win. */
   | NodeClaim

@@ -1,6 +1,6 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { type DatabaseAddress, fromSecret, hostOf, literal } from '../../engine/vocabulary/addresses.ts';
-import { certificateSuffix } from '../../engine/vocabulary/certificate.ts';
+import { certificateSuffix, issuerOf } from '../../engine/vocabulary/certificate.ts';
 import type { DatabaseRef } from './reference.ts';
 
 type External = NonNullable<DatabaseRef['external']>;
@@ -14,7 +14,9 @@ export function databaseAddress(mariadb: StoredObject): DatabaseAddress {
     port: 3306,
     adminUser: literal('root'),
     adminPassword: fromSecret(secret, 'password'),
-    ...(tls?.enabled === true ? { trust: { secret: `${mariadb.metadata.name}-${certificateSuffix}` } } : {}),
+    ...(tls?.enabled === true
+      ? { trust: { secret: `${mariadb.metadata.name}-${certificateSuffix(issuerOf(mariadb))}` } }
+      : {}),
   };
 }
 

@@ -1,4 +1,5 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { issuerRef, issuerStays } from '../../api/issuer.ts';
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, int, object, rule, string } from '../../api/schema.ts';
@@ -35,12 +36,14 @@ export const MariaDB = defineApi({
         },
       ),
       tls: object(
-        'TLS between services and the server. The server has a certificate in any case, of an authority of its own (Secret <name>-tls).',
+        'TLS between services and the server. The server has a certificate in any case, of an authority of its own (Secret <name>-tls) or of an issuer (<name>-issued-tls).',
         {
           enabled: bool('Whether services connect by TLS, to that server alone. A change replaces their pods.', {
             fallback: false,
           }),
+          issuerRef,
         },
+        { rules: [issuerStays.whileEnabled] },
       ),
       config: fileConfig('my.cnf'),
       rootSecretName: secretName(

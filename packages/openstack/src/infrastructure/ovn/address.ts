@@ -1,6 +1,6 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { hostOf, type Trust } from '../../engine/vocabulary/addresses.ts';
-import { certificateSuffix, clientKeys } from '../../engine/vocabulary/certificate.ts';
+import { clientCertificate, issuerOf } from '../../engine/vocabulary/certificate.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Surroundings } from '../../engine/vocabulary/surroundings.ts';
 import { shownTo, trustedBy } from '../../engine/vocabulary/trust.ts';
@@ -28,6 +28,7 @@ export function ovnAddress(
   ovn: StoredObject,
   { clusterDomain, address }: Pick<Surroundings, 'clusterDomain' | 'address'>,
 ): OvnAddress {
+  const { suffix, keys } = clientCertificate(issuerOf(ovn));
   const remotes = (database: Database): string => {
     const suffix = `-${database.side}-db`;
     const known = Array.from({ length: mostMembers }, (_, index) =>
@@ -38,7 +39,7 @@ export function ovnAddress(
   return {
     northbound: remotes(databases.northbound),
     southbound: remotes(databases.southbound),
-    ...(isByTls(ovn) ? { trust: { secret: `${ovn.metadata.name}-${certificateSuffix}`, client: clientKeys } } : {}),
+    ...(isByTls(ovn) ? { trust: { secret: `${ovn.metadata.name}-${suffix}`, client: keys } } : {}),
   };
 }
 

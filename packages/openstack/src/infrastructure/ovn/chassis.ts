@@ -1,6 +1,6 @@
 import type { BridgeMapping } from '../../api/node-groups.ts';
 import { cloudLabel } from '../../engine/names/names.ts';
-import { clientMount } from '../../engine/vocabulary/certificate.ts';
+import { clientCertificate, clientMount, issuerOf } from '../../engine/vocabulary/certificate.ts';
 import type { Component, HostAccess, Mount, Variable } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { agentsOf } from '../../engine/vocabulary/node-groups.ts';
@@ -98,7 +98,7 @@ function settings(context: Context<OVNNetwork>): Record<string, Component> {
         nodeAgent: { nodes: { [cloudLabel]: context.cloud, ...nodes } },
         variantOf: 'ovs-settings',
         strategy: 'RollingUpdate',
-        runs: { script: applySettings },
+        runs: { script: applySettings(clientCertificate(issuerOf(context.resource))) },
         health: { exec: ['test', '-f', '/tmp/applied'] },
         env,
         mounts: [...sockets, clientMount(context)],

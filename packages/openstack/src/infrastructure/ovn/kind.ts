@@ -1,4 +1,5 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { issuerRef, issuerStays } from '../../api/issuer.ts';
 import { nameLength } from '../../api/names.ts';
 import {
   bridgeMappings,
@@ -98,13 +99,15 @@ export const OVNNetwork = defineApi({
         fallback: 1,
       }),
       tls: object(
-        'TLS between the databases and their clients. Both have a certificate in any case, of an authority of this OVNNetwork (Secret <name>-tls).',
+        'TLS between the databases and their clients. Both have a certificate in any case, of an authority of this OVNNetwork (Secret <name>-tls) or of an issuer (<name>-issued-tls, <name>-issued-client).',
         {
           enabled: bool(
             'Whether northd, the chassis, Neutron and Octavia connect by TLS, to these databases alone. A change replaces the pods of northd, Neutron and Octavia, and those of Neutron on the nodes when you have node agents replaced; ovn-controller stays, and guests keep their network.',
             { fallback: false },
           ),
+          issuerRef,
         },
+        { rules: [issuerStays.whileEnabled] },
       ),
       dbStorage: storage('Volume of each database.', '1Gi'),
       enableRaftClustering: bool(

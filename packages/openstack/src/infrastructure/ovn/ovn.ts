@@ -72,7 +72,7 @@ export const ovn = defineService<OVNNetwork>({
   usesNodes: true,
   groups: ({ spec }) => spec.nodeGroups ?? [],
   problems: shrinking,
-  secrets: (context) => [mutualCertificates(context, ['nb-db', 'sb-db'])],
+  secrets: (context) => mutualCertificates(context, ['nb-db', 'sb-db']),
   lasting: lastingClusters,
   remembers: rememberedClusters,
   components: (context) => ({
@@ -137,7 +137,7 @@ function server(context: Context<OVNNetwork>, database: Database): Component {
       { path: '/run/ovn', scratch: true },
       { path: '/var/log/ovn', scratch: true },
       { path: '/etc/ovn', scratch: true },
-      certificateMount(context, [authorityKey]),
+      certificateMount(context, { more: [authorityKey] }),
     ],
     claims: [dataClaim(spec.dbStorage, '1Gi')],
     // The southbound database holds the flows of all networks, and a copy for each client that it is telling them.
@@ -171,6 +171,7 @@ const isConnected = ['nb', 'sb']
 
 /** northd translates one database into the other; several of them hold one lock, so only one works. */
 function northd(context: Context<OVNNetwork>): Component {
+  const files = clientFiles(context);
   return {
     workload: 'Deployment',
     image: 'ovn-northd',
@@ -183,9 +184,9 @@ function northd(context: Context<OVNNetwork>): Component {
         '-vsyslog:off',
         `--ovnnb-db=${remotesOf(context, databases.northbound)}`,
         `--ovnsb-db=${remotesOf(context, databases.southbound)}`,
-        `--private-key=${clientFiles.key}`,
-        `--certificate=${clientFiles.certificate}`,
-        `--ca-cert=${clientFiles.authority}`,
+        `--private-key=${files.key}`,
+        `--certificate=${files.certificate}`,
+        `--ca-cert=${files.authority}`,
         '--pidfile=/run/ovn/ovn-northd.pid',
         '--unixctl=/run/ovn/ovn-northd.ctl',
       ],

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { clientCertificate } from '../../engine/vocabulary/certificate.ts';
 import { applySettings } from './ovs-settings.ts';
 
 /** A node with one uplink, eth0 of br-ex, that is to be lo: each of them is an interface of whoever runs the test. */
@@ -42,7 +43,7 @@ ${body}`;
       chmodSync(join(state, name), 0o755);
     }
     writeFileSync(join(state, 'uplink'), 'eth0\n');
-    const script = applySettings
+    const script = applySettings(clientCertificate())
       .replaceAll('/tmp/', `${state}/`)
       .replaceAll('/etc/openstack/tls', `${state}/tls`)
       .replaceAll('/run/openvswitch', state)

@@ -1,4 +1,4 @@
-import { certificateFolder, clientKeys } from '../../engine/vocabulary/certificate.ts';
+import { type ClientCertificate, certificateFolder } from '../../engine/vocabulary/certificate.ts';
 import { authorityKey } from '../../engine/vocabulary/trust.ts';
 
 /**
@@ -187,17 +187,19 @@ done < /tmp/bridges
 /** A directory that ovn-controller has as well: it need not be replaced to get its certificate. */
 const shared = '/run/openvswitch/ovn-tls';
 
-const certificates = `# What ovn-controller shows to the southbound database: it looks at each connection whether the files are new. All of them
+const certificates = ({
+  keys,
+}: ClientCertificate) => `# What ovn-controller shows to the southbound database: it looks at each connection whether the files are new. All of them
 # are, if one is, because a certificate is read anew with its key alone (OVS, lib/stream-ssl.c).
 umask 0077
 mkdir -p ${shared}
 give_certificates() {
   given=yes
-  for file in ${authorityKey} ${clientKeys.certificate} ${clientKeys.key}; do
+  for file in ${authorityKey} ${keys.certificate} ${keys.key}; do
     if [ "$(cat ${certificateFolder}/$file)" != "$(cat ${shared}/$file 2> /dev/null)" ]; then given=; fi
   done
   if [ -n "$given" ]; then return; fi
-  for file in ${authorityKey} ${clientKeys.certificate} ${clientKeys.key}; do
+  for file in ${authorityKey} ${keys.certificate} ${keys.key}; do
     # What cannot be written in full takes nobody's place.
     cat ${certificateFolder}/$file > ${shared}/new || return 1
     mv ${shared}/new ${shared}/$file || return 1
@@ -205,7 +207,7 @@ give_certificates() {
 }
 give_certificates
 while sleep 60; do give_certificates || true; done &
-ovs-vsctl --timeout=30 set-ssl ${shared}/${clientKeys.key} ${shared}/${clientKeys.certificate} ${shared}/${authorityKey}
+ovs-vsctl --timeout=30 set-ssl ${shared}/${keys.key} ${shared}/${keys.certificate} ${shared}/${authorityKey}
 `;
 
 const identity = `# An identity that the node already has is kept: its chassis is known by it.
@@ -234,4 +236,6 @@ exec sleep infinity
 `;
 
 /** Tells Open vSwitch of a node what the resource says of it; changes nothing where that cannot be. */
-export const applySettings = [before, checks, uplinks, certificates, identity].join('');
+export function applySettings(shown: ClientCertificate): string {
+  return [before, checks, uplinks, certificates(shown), identity].join('');
+}

@@ -1,6 +1,6 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { authority, type BrokerAddress, fromSecret, hostOf, type Trust } from '../../engine/vocabulary/addresses.ts';
-import { certificateSuffix } from '../../engine/vocabulary/certificate.ts';
+import { certificateSuffix, issuerOf } from '../../engine/vocabulary/certificate.ts';
 import type { MessageQueueRef } from './reference.ts';
 
 type External = NonNullable<MessageQueueRef['external']>;
@@ -18,7 +18,7 @@ export function brokerAddress(rabbitmq: StoredObject): BrokerAddress {
     tls?: { enabled?: boolean };
   };
   const { name } = rabbitmq.metadata;
-  const trust = tls?.enabled === true ? { secret: `${name}-${certificateSuffix}` } : undefined;
+  const trust = tls?.enabled === true ? { secret: `${name}-${certificateSuffix(issuerOf(rabbitmq))}` } : undefined;
   return addressOf(hostOf(rabbitmq), credentialsSecretName ?? `${name}-credentials`, trust);
 }
 

@@ -1,4 +1,5 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
+import { issuerRef, issuerStays } from '../../api/issuer.ts';
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, object, rule } from '../../api/schema.ts';
@@ -20,13 +21,15 @@ export const RabbitMQ = defineApi({
       storage: storage('Volume of the broker.', '10Gi'),
       nodeNetworks,
       tls: object(
-        'TLS between services and the broker. The broker has a certificate in any case, of an authority of its own (Secret <name>-tls).',
+        'TLS between services and the broker. The broker has a certificate in any case, of an authority of its own (Secret <name>-tls) or of an issuer (<name>-issued-tls).',
         {
           enabled: bool(
             'Whether services connect by TLS, to that broker alone. A change replaces their pods, and nova-compute on one node after the other.',
             { fallback: false },
           ),
+          issuerRef,
         },
+        { rules: [issuerStays.whileEnabled] },
       ),
       clusterEnabled: bool(
         'Says that there are several brokers, which always form a cluster with quorum queues. It follows from replicas: true demands 3 or more of them.',

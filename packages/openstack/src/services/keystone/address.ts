@@ -1,7 +1,7 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { fromSecret, hostOf, type IdentityAddress, literal } from '../../engine/vocabulary/addresses.ts';
 import { apiUrl } from '../../engine/vocabulary/api-tls.ts';
-import { authoritySuffix } from '../../engine/vocabulary/certificate.ts';
+import { authoritySuffix, certificateSuffix, issuerOf } from '../../engine/vocabulary/certificate.ts';
 import { exposureOf } from '../../engine/vocabulary/exposure.ts';
 import type { Surroundings } from '../../engine/vocabulary/surroundings.ts';
 import type { KeystoneRef } from './reference.ts';
@@ -32,11 +32,16 @@ export function identityAddress(keystone: StoredObject, surroundings: Surroundin
     adminProject?: string;
     tls?: { enabled?: boolean };
   };
-  const secret = `${keystone.metadata.name}-${authoritySuffix}`;
+  const issuer = issuerOf(keystone);
+  // Where no authority is ours, the certificate of Keystone itself comes with that of who has signed it.
+  const secret = `${keystone.metadata.name}-${issuer === undefined ? authoritySuffix : certificateSuffix(issuer)}`;
   const authority =
     spec.tls === undefined
       ? {}
-      : { trust: { secret }, apiAuthority: { secret, inCatalogue: spec.tls.enabled === true } };
+      : {
+          trust: { secret },
+          apiAuthority: { secret, inCatalogue: spec.tls.enabled === true, ...(issuer && { issuer }) },
+        };
   const internalUrl = `${apiUrl(authority, hostOf(keystone, '-api'), 5000)}/v3`;
   const namespace = keystone.metadata.namespace ?? 'default';
   const { url } = exposureOf({ namespace, spec: keystone['spec'] ?? {}, component: 'api', port: 5000 }, surroundings);

@@ -53,7 +53,10 @@ export const keystone = defineService<Keystone>({
     credential: { key_repository: 'spec.credentialKeysSecretName' },
   },
   retainedSecrets: ['admin-password', 'credential-keys'],
-  secrets: (context) => [...(context.spec.tls === undefined ? [] : [sharedAuthority(context)]), ...keysOf(context)],
+  secrets: (context) => [
+    ...(context.spec.tls === undefined || context.spec.tls.issuerRef !== undefined ? [] : [sharedAuthority(context)]),
+    ...keysOf(context),
+  ],
   config: (context) => ({ main: { '/etc/keystone/keystone.conf': { oslo: configuration(context) } } }),
   components: (context) => ({
     api: {

@@ -1,6 +1,7 @@
 import { database, noMessageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
+import { issuerRef, issuerStays } from '../../api/issuer.ts';
 import { accountName, nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
@@ -30,13 +31,15 @@ export const Keystone = defineApi({
       databaseRef,
       cacheRef,
       tls: object(
-        'TLS of the APIs inside the cluster. Where it is stated, Keystone has an authority (Secret <name>-ca), the APIs that register there serve TLS with certificates of it at ports of their own (10000 above those without), and clients trust it.',
+        'TLS of the APIs inside the cluster. Where it is stated, Keystone has an authority (Secret <name>-ca) or an issuer, the APIs that register there serve TLS with certificates of it at ports of their own (10000 above those without), and clients trust it.',
         {
           enabled: bool(
             'Whether clients inside the cluster use these ports, by the catalogue. Below a control plane, its tls.enabled does this in steps. Otherwise, in a cloud in use, state false first, and true once all resources are Ready and none says agentsLeaving: no request is refused then.',
             { fallback: false },
           ),
+          issuerRef,
         },
+        { rules: [issuerStays.whileStated] },
       ),
       database: database('keystone', ['keystone']),
       messageQueue: noMessageQueue,
