@@ -1,16 +1,5 @@
-import {
-  type CustomResourceDefinition,
-  createLog,
-  defineKind,
-  type Kind,
-  type KubeObject,
-  Namespace,
-  realClock,
-  realRandom,
-  Secret,
-} from '@openstack-operator/kube';
-import { CephStorage, conditionOf, crd, kinds } from '@openstack-operator/openstack';
-import { runOperator } from '@openstack-operator/operator';
+import { defineKind, type Kind, type KubeObject, Namespace, Secret } from '@openstack-operator/kube';
+import { CephStorage, conditionOf } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import {
   type Cluster,
@@ -22,6 +11,7 @@ import {
   until,
 } from './cluster.ts';
 import { differencesOf, finalObjects, type Moments } from './final-objects.ts';
+import { startOurOperator } from './our-operator.ts';
 import { definitionsOfRook } from './rook-definitions.ts';
 
 const kindOf = (kind: string) => defineKind('ceph.rook.io/v1', kind, `${kind.toLowerCase()}s`);
@@ -54,16 +44,12 @@ async function play(
   const cluster = await startCluster(server);
   end.defer(() => cluster.stop());
   await serveDefinitions(cluster, definitionsOfRook());
-  await serveDefinitions(
-    cluster,
-    kinds.map((kind) => crd(kind) as unknown as CustomResourceDefinition),
-  );
   const namespaces = Object.keys(clusters);
   for (const namespace of namespaces) await makeNamespace(cluster, namespace);
   end.defer(async () => {
     await Promise.all(namespaces.map((name) => remove(cluster, Namespace, { name })));
   });
-  const operator = await startOperator(cluster);
+  const operator = await startOurOperator(cluster, namespaces);
   end.defer(() => operator.stop());
   const played = Object.entries(clusters).map(
     async ([namespace, rook]) =>
@@ -125,30 +111,6 @@ function said(found: KubeObject | undefined, type: string): string | undefined {
 
 function secretOf(namespace: string, name: string, stringData: Record<string, string>): Secret {
   return { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/rook', metadata: { namespace, name }, stringData };
-}
-
-/** The operator, as an administrator, in the namespaces of this test. */
-async function startOperator({ client }: Cluster) {
-  const stop = new AbortController();
-  const started = Promise.withResolvers<unknown>();
-  const ended = runOperator({
-    client,
-    clock: realClock,
-    random: realRandom,
-    log: createLog({ clock: realClock, write: (line) => process.stderr.write(line), level: 'error' }),
-    signal: stop.signal,
-    namespace: 'default',
-    namespaces: Object.keys(clusters),
-    started: started.resolve,
-  });
-  ended.catch(started.reject);
-  await started.promise;
-  return {
-    async stop() {
-      stop.abort(new Error('stopped'));
-      await ended;
-    },
-  };
 }
 
 test("what is composed of Rook's kinds is valid by its own definitions, and stays; what it makes is used", async () => {

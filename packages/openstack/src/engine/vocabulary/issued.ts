@@ -13,6 +13,7 @@ export const certificates: ForeignKind = {
   kind,
   servedBy: 'cert-manager (1.21 was checked)',
   done: { condition: 'Ready' },
+  follows: 'a CertificateRequest of its name says what it waits for',
 };
 
 /** Keys of a Secret that cert-manager fills (https://cert-manager.io/docs/usage/certificate/). */
