@@ -89,6 +89,10 @@ bench: install ## 1, 10 and 100 minimal clouds: time, processor time, memory, id
 bench-neighbours: install ## what a user with `edit` in one namespace costs the others (bench/README.md; a quiet machine)
 	@node bench/neighbours/main.ts
 
+.PHONY: bench-large-cloud
+bench-large-cloud: install ## one cloud of 1, 100 and 1,000 nodes: a rollout, nodes that come and go, a roll of agents, a rotation (bench/README.md; a quiet machine)
+	@node bench/large-cloud/main.ts
+
 .PHONY: bench-cloud
 bench-cloud: build ## a real cloud by the operator and by hand, side by side: where the time goes (bench/README.md; a quiet machine)
 	@node bench/cloud/main.ts

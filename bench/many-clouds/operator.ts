@@ -24,6 +24,9 @@ export interface Usage {
   readonly longestBlock: number;
   /** Requests that change something; what it asks about its permissions aside: method and path. */
   readonly writes: readonly string[];
+  /** All requests, with the same exceptions, and the bytes that were sent with them. */
+  readonly requests: number;
+  readonly sent: number;
   readonly idle: boolean;
 }
 
@@ -41,12 +44,17 @@ const [kubeconfig = ''] = process.argv.slice(2);
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
 const metrics = createMetrics(new Registry());
 let writes: string[] = [];
+let requests = 0;
+let sent = 0;
 let runtime: Runtime | undefined;
 
 const counted = (transport: Transport): Transport => ({
   request(request, signal) {
-    if (request.method !== 'GET' && !/accessreviews/.test(request.path))
-      writes.push(`${request.method} ${request.path}`);
+    if (!/accessreviews/.test(request.path)) {
+      requests++;
+      sent += Buffer.byteLength(request.body ?? '');
+      if (request.method !== 'GET') writes.push(`${request.method} ${request.path}`);
+    }
     return transport.request(request, signal);
   },
   close: () => transport.close(),
@@ -75,9 +83,13 @@ process.on('message', (asked) => {
     heap,
     longestBlock: Math.max(0, delays.max / 1e6 - RESOLUTION),
     writes,
+    requests,
+    sent,
     idle: runtime?.idle ?? false,
   };
   writes = [];
+  requests = 0;
+  sent = 0;
   delays.reset();
   process.send?.(usage);
 });

@@ -84,6 +84,8 @@ export async function rest(operator: ChildProcess): Promise<Usage> {
       ...more,
       cpu: all.cpu + more.cpu,
       writes: [...all.writes, ...more.writes],
+      requests: all.requests + more.requests,
+      sent: all.sent + more.sent,
       longestBlock: Math.max(all.longestBlock, more.longestBlock),
     };
   }

@@ -26,6 +26,9 @@ const NETWORK_UNAVAILABLE: Toleration = {
   effect: 'NoSchedule',
 };
 
+/** Pods that are made in one go (BurstReplicas); those that are made have it look again. */
+const MOST_AT_ONCE = 250;
+
 interface Sync {
   readonly set: Stored<DaemonSet>;
   readonly nodes: readonly Stored<Node>[];
@@ -104,6 +107,7 @@ function judge(set: Stored<DaemonSet>, node: Stored<Node>): { runs: boolean; sta
 /** Creates what is missing, deletes what is too much or on the wrong node. */
 function manage(sync: Sync): void {
   const { set, nodes, byNode, context } = sync;
+  let made = 0;
   for (const node of nodes) {
     const here = byNode.get(node.metadata.name) ?? [];
     const { runs, stays } = judge(set, node);
@@ -124,7 +128,7 @@ function manage(sync: Sync): void {
     }
     const leaving = here.length > alive.length;
     // A pod that is on its way out is waited for, unless a surge may stand beside it.
-    if (runs && alive.length === 0 && (!leaving || surgeOf(sync) > 0)) create(sync, node);
+    if (runs && alive.length === 0 && (!leaving || surgeOf(sync) > 0) && made++ < MOST_AT_ONCE) create(sync, node);
     const newest = alive.filter((pod) => hashOf(pod) === sync.hash);
     for (const pod of newest.slice(1)) deletePod(pod, set, context);
   }

@@ -3,7 +3,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { type StatusCondition, withCondition } from '../cluster/conditions.ts';
 import { EventRecorder } from '../cluster/events.ts';
 import { Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, StorageClass, type Stored } from '../cluster/kinds.ts';
-import { burden, misfits } from '../cluster/node-fit.ts';
+import { burden, misfits, type NodeLoad } from '../cluster/node-fit.ts';
 import { isEnded } from '../cluster/pod-state.ts';
 import { Worklist } from '../cluster/worklist.ts';
 import { deepEqual } from '../resources/json.ts';
@@ -158,14 +158,16 @@ export class Scheduler {
     }
     if (nodes.length === 0) return { reason: 'no nodes available to schedule pods' };
     const world = { nodes, objects: this.#cluster };
-    const reasons = new Map(nodes.map((load) => [load, misfits(pod, load, world)]));
-    const fitting = nodes.filter((load) => reasons.get(load)?.length === 0);
+    const named = namedNodes(pod);
+    const fits = (load: NodeLoad) => misfits(pod, load, world).length === 0;
+    const fitting = nodes.filter((load) => named?.has(load.node.metadata.name) !== false && fits(load));
     const [best] = fitting
       .map((load) => ({ name: load.node.metadata.name, burden: burden(pod, load) }))
       .sort((a, b) => a.burden - b.burden || (a.name < b.name ? -1 : 1));
     if (best === undefined) {
+      const reasons = nodes.map((load) => misfits(pod, load, world));
       const preemption = preempt(pod, world, this.#cluster.list(PodDisruptionBudget));
-      const unavailable = nodesUnavailable(nodes.length, [...reasons.values()].flat());
+      const unavailable = nodesUnavailable(nodes.length, reasons.flat());
       const why =
         preemption.reason === undefined ? '' : ` no new claims to deallocate, preemption: ${preemption.reason}`;
       return { reason: `${unavailable}${why}`, preemption };
@@ -202,6 +204,17 @@ export class Scheduler {
     }
     return unbound;
   }
+}
+
+/** The nodes that a pod names, as those of DaemonSets do: no other one is looked at (nodeaffinity, PreFilter). */
+function namedNodes({ spec }: Stored<Pod>): ReadonlySet<string> | undefined {
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const names = terms.map(
+    ({ matchFields = [] }) =>
+      matchFields.find(({ key, operator }) => key === 'metadata.name' && operator === 'In')?.values,
+  );
+  if (names.length === 0 || names.includes(undefined)) return undefined;
+  return new Set(names.flatMap((some = []) => some));
 }
 
 /** Whether nothing has changed of what decides where a pod may go. */
