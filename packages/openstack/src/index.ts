@@ -77,6 +77,7 @@ export { eventOf, eventReasons } from './engine/status/event-reasons.ts';
 export { phases } from './engine/status/phases.ts';
 export { podWords, refusalWords } from './engine/status/pod-words.ts';
 export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } from './engine/status/reasons.ts';
+export { joinedNode, type RecordedNodes, recordedIn, recordOf } from './engine/status/recorded-nodes.ts';
 export { linesLeftBy, scheduleStatus, suspendedWords } from './engine/status/schedule-status.ts';
 export { terminationMessageOf } from './engine/status/termination-message.ts';
 export { type ComposedTls, settledTls, type TlsState } from './engine/status/tls-steps.ts';

@@ -18,7 +18,6 @@ import {
 import {
   type BroughtKind,
   broughtBy,
-  type ClaimedNode,
   claimants,
   cloudLabel,
   cloudOf,
@@ -36,6 +35,7 @@ import {
   nodesByCloud,
   type Service as OurService,
   type ReferenceField,
+  recordedIn,
   recordedNodes,
   rootOf,
   secretsReadBy,
@@ -71,10 +71,7 @@ const index = {
 export function indexesOf(references: readonly ReferenceField[]): Readonly<Record<string, IndexFunction>> {
   return {
     [index.cloud]: (object) => [cloudOf(object)],
-    [recordedNodes]: (object) => {
-      const { nodes = [] } = (object['status'] ?? {}) as { nodes?: readonly ClaimedNode[] };
-      return nodes.map(({ name }) => name);
-    },
+    [recordedNodes]: (object) => recordedIn(object['status']).map(({ name }) => name),
     [index.gateway]: (object) => {
       const namespace = object.metadata.namespace ?? '';
       const gateway = gatewayOf({ namespace, spec: object['spec'] ?? {} });

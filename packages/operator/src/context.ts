@@ -4,6 +4,7 @@ import type { Contention } from './contention.ts';
 import type { DryRuns } from './dry-runs.ts';
 import type { FailingSteps } from './failing-steps.ts';
 import type { Refusals } from './managing-operator.ts';
+import type { NodePace } from './node-pace.ts';
 import type { DigestKey } from './secrets/digest-key.ts';
 import type { StatusPace } from './status-pace.ts';
 
@@ -34,6 +35,8 @@ export interface OperatorMemory {
   readonly statusPace: StatusPace;
   /** By `<kind> <namespace>/<name>` of the resource. */
   readonly failingSteps: FailingSteps;
+  /** Likewise. */
+  readonly nodePace: NodePace;
 }
 
 /** What a reconcile knows before it may compose: nobody has said yet that this operator is to write. */

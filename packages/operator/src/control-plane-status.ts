@@ -1,14 +1,22 @@
 import { Node } from '@openstack-operator/kube';
-import { type ClaimedNode, children, cloudOf, kinds, lostNode, nodesByCloud } from '@openstack-operator/openstack';
+import {
+  children,
+  cloudOf,
+  joinedNode,
+  kinds,
+  lostNode,
+  nodesByCloud,
+  type RecordedNodes,
+  recordedIn,
+} from '@openstack-operator/openstack';
 import type { ComposeContext } from './context.ts';
-import { groupIn, joined, maintenanceIn } from './joined-nodes.ts';
+import { groupIn, maintenanceIn } from './joined-nodes.ts';
 
 /** Nodes that the status lists: with thousands of them it would come near the 1.5 MiB that etcd takes for an object. */
 const mostNodes = 500;
 
-interface ChildStatus {
+interface ChildStatus extends RecordedNodes {
   readonly endpoints?: { readonly public?: string };
-  readonly nodes?: readonly ClaimedNode[];
 }
 
 /**
@@ -26,14 +34,14 @@ export function controlPlaneStatus(context: ComposeContext): Record<string, unkn
   const endpoints = statuses.flatMap(([field, { endpoints: urls }]) =>
     urls?.public === undefined ? [] : [[field, urls.public] as const],
   );
-  const told = statuses.flatMap(([, { nodes = [] }]) => nodes);
+  const told = statuses.flatMap(([, status]) => recordedIn(status));
   const phases = Map.groupBy(told, (node) => node.name);
   const claimed = (
     context.cache.has(Node) ? context.cache.byIndex(Node, nodesByCloud, cloudOf(context.object)) : []
   ).map(({ metadata: { name: node, labels } }) => ({
     name: node,
     ...groupIn(labels),
-    phase: phases.get(node)?.every(({ phase }) => phase === joined) === true ? joined : 'Claimed',
+    phase: phases.get(node)?.every(({ phase }) => phase === joinedNode) === true ? joinedNode : 'Claimed',
     ...maintenanceIn(phases.get(node)?.find(({ maintenance }) => maintenance !== undefined)?.maintenance),
   }));
   const names = new Set(claimed.map(({ name: node }) => node));

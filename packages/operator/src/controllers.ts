@@ -50,6 +50,7 @@ import {
   troubleOf,
 } from '@openstack-operator/openstack';
 import { autoscalerWatch } from './autoscalers.ts';
+import { podIndexes } from './component-pods.ts';
 import { Compositions } from './compositions.ts';
 import {
   borrowerWatches,
@@ -73,6 +74,7 @@ import { DryRuns } from './dry-runs.ts';
 import { FailingSteps } from './failing-steps.ts';
 import { gather } from './gather.ts';
 import { Refusals } from './managing-operator.ts';
+import { NodePace } from './node-pace.ts';
 import { PodEventReader } from './pod-events.ts';
 import { reconcile } from './reconcile.ts';
 import { isStandalone } from './release-nodes.ts';
@@ -115,6 +117,7 @@ export function operatorControllers(options: ControllerFacts): Controller[] {
     dryRuns: new DryRuns(),
     statusPace: new StatusPace(),
     failingSteps: new FailingSteps(),
+    nodePace: new NodePace(),
   };
   return [
     ...roots.map((root) => rootController(root, facts)),
@@ -134,10 +137,17 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       facts.refusals.forget(kind.kind, key);
       facts.statusPace.forget(kind.kind, key);
       facts.failingSteps.forget(`${kind.kind} ${key}`);
+      facts.nodePace.forget(`${kind.kind} ${key}`);
       events.forget(key);
     },
     indexes: indexesOf(fields),
-    owns: together([...ownedKinds, ...routeKinds, ...furtherKinds(service)].map((kind) => ({ kind, selection: ours }))),
+    owns: together(
+      [...ownedKinds, ...routeKinds, ...furtherKinds(service)].map((owned) => ({
+        kind: owned,
+        selection: ours,
+        ...(owned === DaemonSet ? { delay: onNodes(kind, facts) } : {}),
+      })),
+    ),
     watches: seen(facts, [
       ...roots.map((root) => ({ kind: root.kind, when: turned(root), map: ownedBy(kind) })),
       ...referred.map(([field, other]) => referenceWatch(kind, other, field)),
@@ -150,12 +160,18 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       { kind: Secret, individually: true, references: named('Secret') },
       { kind: ConfigMap, individually: true, references: named('ConfigMap') },
       ...[Pod, ReplicaSet, ControllerRevision].map(
-        (kind): Watched => ({ kind, selection: ours, map: instanceOf(service.name), transform: slim }),
+        (one): Watched => ({
+          kind: one,
+          selection: ours,
+          map: instanceOf(service.name),
+          transform: slim,
+          ...(one === Pod ? { indexes: podIndexes, delay: onNodes(kind, facts) } : {}),
+        }),
       ),
       autoscalerWatch(kind),
       ...storageClassWatches(kind),
       ...gatewayWatches(service),
-      nodeWatch(kind, (key) => compositions.nodes(key)),
+      { ...nodeWatch(kind, (key) => compositions.nodes(key)), delay: ofNodes(kind, facts) },
     ]),
     reconcile: withEvents(events, service.name, (context) => {
       // What takes records back has no digest of a Secret in it; no key is made for what is being deleted.
@@ -216,6 +232,7 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
       facts.refusals.forget(kind.kind, key);
       facts.statusPace.forget(kind.kind, key);
       facts.failingSteps.forget(`${kind.kind} ${key}`);
+      facts.nodePace.forget(`${kind.kind} ${key}`);
       facts.dryRuns.forget(kind.kind, key);
       events.forget(key);
     },
@@ -225,8 +242,8 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
     ]),
     indexes: indexesOf([]),
     watches: seen(facts, [
-      { kind: Pod, selection: ours, map: instanceOf(runs), transform: slim },
-      nodeWatch(kind as Kind, (key) => compositions.nodes(key)),
+      { kind: Pod, selection: ours, map: instanceOf(runs), transform: slim, indexes: podIndexes },
+      { ...nodeWatch(kind as Kind, (key) => compositions.nodes(key)), delay: ofNodes(kind as Kind, facts) },
       memoryWatch(kind as Kind, ours),
     ]),
     reconcile: withEvents(events, runs, (context) => {
@@ -255,6 +272,21 @@ const TOGETHER_MS = 20;
 /** The same, with a moment for changes that come together: one reconcile answers all of them. */
 function together<T extends Owned>(followed: readonly T[]): T[] {
   return followed.map((one) => ({ delay: () => TOGETHER_MS, ...one }));
+}
+
+type Delay = NonNullable<Watched['delay']>;
+
+/** How long a change of a workload, or of a pod, of a resource waits: the longer the more nodes its agents run on. */
+function onNodes({ kind }: Kind, { nodePace }: OperatorMemory): Delay {
+  return ({ object: { metadata } }) => {
+    const { namespace = '', labels } = metadata;
+    return Math.max(TOGETHER_MS, nodePace.of(`${kind} ${namespace}/${labels?.['app.kubernetes.io/instance']}`));
+  };
+}
+
+/** How long a change of a node waits. */
+function ofNodes({ kind }: Kind, { nodePace }: OperatorMemory): Delay {
+  return () => Math.max(TOGETHER_MS, nodePace.ofKind(kind));
 }
 
 /**

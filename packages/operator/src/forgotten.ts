@@ -1,4 +1,4 @@
-import { annotations, type ClaimedNode, type Composition, eventOf, lostNode } from '@openstack-operator/openstack';
+import { annotations, type Composition, eventOf, lostNode, recordedIn } from '@openstack-operator/openstack';
 import type { ComposeContext } from './context.ts';
 import type { Maintaining } from './maintenance.ts';
 
@@ -20,10 +20,8 @@ export function announceForgotten(
   { forgetting, status }: Pick<Composition, 'forgetting' | 'status'>,
 ): void {
   if (forgetting === undefined) return;
-  const [before, now] = [context.object['status'], status].map(
-    (one) => ((one ?? {}) as { nodes?: readonly ClaimedNode[] }).nodes ?? [],
-  );
-  for (const { name, phase } of before ?? [])
-    if (phase === lostNode && forgetting.hosts.includes(name) && now?.every((node) => node.name !== name) === true)
+  const now = new Set(recordedIn(status).map(({ name }) => name));
+  for (const { name, phase } of recordedIn(context.object['status']))
+    if (phase === lostNode && forgetting.hosts.includes(name) && !now.has(name))
       context.event(eventOf('NodeForgotten', `node ${name}: what was recorded of it is deleted`));
 }

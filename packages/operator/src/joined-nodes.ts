@@ -5,17 +5,18 @@ import {
   conditionOf,
   isNobodys,
   isNodeAgent,
+  joinedNode,
   lostNode,
   nodeGroupOf,
   nodeStates,
   nodesByCloud,
+  type RecordedNodes,
+  recordedIn,
+  recordOf,
 } from '@openstack-operator/openstack';
 import type { ComposeContext } from './context.ts';
 import { forgottenNodes } from './forgotten.ts';
 import { type Maintaining, maintenanceOf } from './maintenance.ts';
-
-/** Phase of a node in a resource's status whose agents have been up; else it is claimed. */
-export const joined = 'Joined';
 
 /**
  * The nodes on which the resource's agents have been up: those that are up now, and those of which the status says so.
@@ -23,50 +24,45 @@ export const joined = 'Joined';
  */
 export function joinedNodes(context: ComposeContext): ReadonlySet<string> {
   const { cache, object } = context;
-  const { nodes } = (object['status'] ?? {}) as { nodes?: readonly { name: string; phase?: string }[] };
-  if (nodes === undefined && conditionOf(object, 'Ready')?.status === 'True')
+  const recorded = recordedIn(object['status']);
+  if (recorded.length === 0 && conditionOf(object, 'Ready')?.status === 'True')
     return new Set(claimedNodes(context).map(({ metadata }) => metadata.name));
+  const known = recorded.filter(({ phase }) => phase === joinedNode).map(({ name }) => name);
+  const isKnown = new Set(known);
+  const open = claimedNodes(context).filter(({ metadata }) => !isKnown.has(metadata.name));
+  if (open.length === 0) return isKnown;
   const agents = cache.controlledBy(DaemonSet, object).filter(isNodeAgent);
   const states = nodeStates(agents, {
-    nodes: claimedNodes(context),
+    nodes: open,
     podsOf: (agent) => cache.controlledBy(Pod, agent),
     words: () => undefined,
     now: context.clock.now(),
   });
-  return new Set([
-    ...(nodes ?? []).filter(({ phase }) => phase === joined).map(({ name }) => name),
-    ...states.filter(({ state }) => state === 'up').map(({ name }) => name),
-  ]);
+  return new Set([...known, ...states.filter(({ state }) => state === 'up').map(({ name }) => name)]);
 }
 
 /**
  * `status.nodes` of a resource with agents: the nodes that they are for, by name. A node is recorded as joined when
  * every step was done with it, so that what follows from its joining, such as its discovery, is done once.
  */
-export function nodesStatus(
-  context: ComposeContext,
-  isDone: boolean,
-  maintenance: Maintaining,
-): Record<string, unknown> {
+export function nodesStatus(context: ComposeContext, isDone: boolean, maintenance: Maintaining): RecordedNodes {
   const agents = context.cache.controlledBy(DaemonSet, context.object).filter(isNodeAgent);
   if (agents.length === 0 || !context.cache.has(Node)) return {};
-  const { nodes: before = [] } = (context.object['status'] ?? {}) as {
-    nodes?: readonly ClaimedNode[];
-  };
-  const known = new Set(before.filter(({ phase }) => phase === joined).map(({ name }) => name));
-  const now = joinedNodes(context);
+  const before = recordedIn(context.object['status']);
+  const known = new Set(before.filter(({ phase }) => phase === joinedNode).map(({ name }) => name));
+  const now = isDone ? joinedNodes(context) : known;
   const recorded = new Map(before.map(({ name, maintenance }) => [name, maintenance]));
   const maintained = maintenanceOf(context, maintenance);
   const nodes = claimedNodes(context).map(({ metadata: { name, labels } }) => ({
     name,
     ...groupIn(labels),
-    phase: known.has(name) || (isDone && now.has(name)) ? joined : 'Claimed',
+    phase: known.has(name) || now.has(name) ? joinedNode : 'Claimed',
     ...maintenanceIn(maintained(name, recorded.get(name))),
   }));
   const forgotten = forgottenNodes(maintenance);
+  const here = new Set(nodes.map(({ name }) => name));
   const lost = before
-    .filter(({ name }) => !forgotten.has(name))
-    .filter(({ name }) => !nodes.some((node) => node.name === name) && isNobodys(context.cache.get(Node, { name })))
+    .filter(({ name }) => !here.has(name) && !forgotten.has(name) && isNobodys(context.cache.get(Node, { name })))
     .slice(0, mostLost)
     .map(({ name, group, maintenance }) => ({
       name,
@@ -75,8 +71,7 @@ export function nodesStatus(
       // Should it come back, it is to be let in again.
       ...maintenanceIn(maintenance),
     }));
-  const all = [...nodes, ...lost].sort((one, other) => (one.name < other.name ? -1 : 1));
-  return all.length === 0 ? {} : { nodes: all };
+  return recordOf([...nodes, ...lost]);
 }
 
 /** How far a node's maintenance is, as the status has it. */

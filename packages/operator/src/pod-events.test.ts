@@ -17,8 +17,9 @@ const words = 'MountVolume.SetUp failed for volume "lib-modules" : /lib/modules 
 function setUp({ uid = 'p1', answer = async (): Promise<unknown[]> => [] } = {}) {
   const clock = virtualClock();
   const asked: ListOptions[] = [];
+  const labels = { 'app.kubernetes.io/name': 'nova', 'app.kubernetes.io/instance': 'nova' };
   const pod = {
-    metadata: { name: 'agent-1', namespace: 'ns', uid },
+    metadata: { name: 'agent-1', namespace: 'ns', uid, labels },
     status: {
       conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: timestamp({ now: () => scheduledAt }) }],
       containerStatuses: [{ name: 'agent', state: { waiting: { reason: 'ContainerCreating' } } }],
@@ -37,7 +38,7 @@ function setUp({ uid = 'p1', answer = async (): Promise<unknown[]> => [] } = {})
       } as unknown as StoredObject,
       cache: {
         has: () => true,
-        list: () => world.pods,
+        byIndex: () => world.pods,
         controlledBy: ({ kind }: Kind, { kind: owner }: { kind?: string }) =>
           owner === undefined ? world.workloads.filter((one) => one.kind === kind) : world.made,
       },

@@ -11,6 +11,7 @@ import {
   type StoredObject,
 } from '@openstack-operator/kube';
 import { conditionOf } from '@openstack-operator/openstack';
+import { podsWith } from './component-pods.ts';
 
 /**
  * What the kubelet says of pods that wait for their volumes, and what the controllers of Kubernetes say of workloads and
@@ -171,8 +172,8 @@ function unmountedPods({ cache, object }: ReconcileContext, service: string): Wa
   // One that is Ready with a message has a node whose agents are not up.
   const ready = conditionOf(object, 'Ready');
   if (ready?.status === 'True' && !ready.message) return [];
-  const labelSelector = { matchLabels: { 'app.kubernetes.io/name': service, 'app.kubernetes.io/instance': name } };
-  return cache.list(Pod, { namespace, labelSelector }).flatMap((pod) => {
+  const labels = { 'app.kubernetes.io/name': service, 'app.kubernetes.io/instance': name };
+  return podsWith(cache, namespace, labels).flatMap((pod) => {
     const since = parseTimestamp(conditionOf(pod, 'PodScheduled')?.lastTransitionTime ?? '');
     return waitsForVolumes(pod) && !Number.isNaN(since) ? [{ object: pod, reason: 'FailedMount', since }] : [];
   });

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import type { ComposeContext } from './context.ts';
 import { DryRuns } from './dry-runs.ts';
 import { FailingSteps } from './failing-steps.ts';
+import { NodePace } from './node-pace.ts';
 import { reconcile } from './reconcile.ts';
 import { StatusPace } from './status-pace.ts';
 
@@ -51,6 +52,7 @@ function contextOf(resource: Partial<StoredObject>) {
     dryRuns: new DryRuns(),
     statusPace: new StatusPace(),
     failingSteps: new FailingSteps(),
+    nodePace: new NodePace(),
     turn: () => Promise.resolve(),
     writes: () => 0,
     event: (text: EventText) => events.push(text),

@@ -3,7 +3,6 @@ import {
   ControllerRevision,
   Job,
   type Kind,
-  type LabelSelector,
   Node,
   Pod,
   type ReconcileResult,
@@ -25,6 +24,7 @@ import {
   planSteps,
   planUpkeep,
   protectFinalizer,
+  type RecordedNodes,
   soonest,
   statedObjects,
   unwantedHeld,
@@ -32,6 +32,7 @@ import {
 } from '@openstack-operator/openstack';
 import { isAutoscaled } from './autoscalers.ts';
 import { tellChildren } from './children.ts';
+import { podsWith } from './component-pods.ts';
 import { referringTo } from './concerned.ts';
 import { ContendedObjectError } from './contention.ts';
 import type { ComposeContext, OperatorContext } from './context.ts';
@@ -263,7 +264,9 @@ function look(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<str
   const onNodes = steps.filter((step) => statedObjects([step]).some(({ kind }) => follows.has(kind)));
   const isDone = onNodes.every(({ condition }) => done.has(condition));
   const { emptying, forgetting } = adopted.composition;
-  const nodes = complete ? nodesStatus(context, isDone, { emptying, forgetting, finishedJobs }) : {};
+  const nodes: RecordedNodes = complete ? nodesStatus(context, isDone, { emptying, forgetting, finishedJobs }) : {};
+  const followed = recipe.claimsNodes === true || nodes.nodes !== undefined ? (observed.nodes ?? []) : [];
+  context.nodePace.saw(nameOf(context), followed.length);
   const found = foundBy(context, adopted.composition, finishedJobs);
   const kept = withoutForgotten(status, adopted.composition.staying, done);
   const live = { ...observed, done };
@@ -315,12 +318,10 @@ function observedBy(context: ComposeContext, finishedJobs: Readonly<Record<strin
     ...view,
     observe: (kind, ref) => cache.get(kind, ref),
     ours: (live) => ownershipOf(resource, false).ours?.(live) === true,
-    pods: (namespace, labels) => {
-      const labelSelector: LabelSelector = { matchLabels: { ...labels } };
-      return cache
-        .list(Pod, { namespace, labelSelector })
-        .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1));
-    },
+    pods: (namespace, labels) =>
+      podsWith(cache, namespace, labels).sort((a, b) =>
+        (a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1,
+      ),
     ...(cache.has(Node) ? { nodes: cache.byIndex(Node, nodesByCloud, cloudOf(resource)) } : {}),
     unclean: (claims) => claimPlans(view, claims).flatMap(({ unclean }) => unclean),
     controlled: (kind, owner) => cache.controlledBy(controlledKinds[kind], owner),

@@ -1,6 +1,5 @@
 import { controllerOf, type KubeObject, Node, type StoredObject } from '@openstack-operator/kube';
 import {
-  type ClaimedNode,
   claimants,
   cloudOf,
   finalizers,
@@ -8,6 +7,7 @@ import {
   lostNode,
   nodesByCloud,
   originOf,
+  recordedIn,
   released,
   reservedNodes,
   rootOf,
@@ -41,8 +41,9 @@ export async function releaseNodes(context: OperatorContext): Promise<void> {
     .filter(({ metadata }) => metadata.uid !== resource.metadata.uid && metadata.deletionTimestamp === undefined)
     .some((other) => controllerOf(other)?.uid !== resource.metadata.uid && cloudOf(other) === cloud);
   const { deletionPolicy } = (resource['spec'] ?? {}) as { deletionPolicy?: string };
-  const { nodes = [] } = (resource['status'] ?? {}) as { nodes?: readonly ClaimedNode[] };
-  const lost = nodes.flatMap(({ name, phase }) => (phase === lostNode && cache.get(Node, { name })) || []);
+  const lost = recordedIn(resource['status']).flatMap(
+    ({ name, phase }) => (phase === lostNode && cache.get(Node, { name })) || [],
+  );
   const claimed: readonly StoredObject[] = isShared
     ? []
     : [...cache.byIndex(Node, nodesByCloud, cloud), ...lost.filter(isNobodys)];

@@ -3,7 +3,6 @@ import {
   ConnectionError,
   ForeignObjectError,
   isApiError,
-  Pod,
   type StoredObject,
   timestamp,
 } from '@openstack-operator/kube';
@@ -23,6 +22,7 @@ import {
   retainedFor,
   settledTls,
 } from '@openstack-operator/openstack';
+import { podsWith } from './component-pods.ts';
 import type { ComposeContext, OperatorContext } from './context.ts';
 
 /** What the report is made from. */
@@ -149,8 +149,8 @@ function rotatedOf(
 /** Whether a pod of a resource may still use a password before: one that is being deleted, or whose Job began with it. */
 function usesBefore({ cache, object }: Pick<ComposeContext, 'cache' | 'object'>): boolean {
   const { name, namespace = '' } = object.metadata;
-  return cache.list(Pod, { namespace }).some(({ metadata: { labels = {}, deletionTimestamp }, status }) => {
-    if (labels['app.kubernetes.io/instance'] !== name) return false;
+  const pods = podsWith(cache, namespace, { 'app.kubernetes.io/instance': name });
+  return pods.some(({ metadata: { labels = {}, deletionTimestamp }, status }) => {
     const { phase = '' } = (status ?? {}) as { phase?: string };
     const isOfJob = labels['batch.kubernetes.io/controller-uid'] !== undefined;
     return deletionTimestamp !== undefined || (isOfJob && ['Pending', 'Running'].includes(phase));

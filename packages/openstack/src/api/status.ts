@@ -169,7 +169,13 @@ const claimed = {
 
 const most = { maxItems: 5000, keys: ['name'] };
 
-/** Nodes that the resource has claimed. */
+const furtherNodes = map(
+  'Of a cloud with more than 200 nodes, those that nodes does not list: names with spaces between them, by group and phase, such as default/Joined. nodes lists those in maintenance, lost and not joined first.',
+  string('Names of Kubernetes nodes.', { maxLength: 1_048_576 }),
+  { maxProperties: 256 },
+);
+
+/** Nodes that a resource has claimed: one by one. */
 export const nodes = array(ofClaimed, object('One node.', claimed), most);
 
 /** The same, of who runs guests there. */
@@ -187,6 +193,12 @@ export const hosts = array(
   }),
   most,
 );
+
+/** The nodes that a resource has claimed. */
+export const claimedNodes = { nodes, furtherNodes };
+
+/** The same, of who runs guests there. */
+export const claimedHosts = { nodes: hosts, furtherNodes };
 
 /** The cloud that a resource with node agents is of. */
 export const cloud = string(

@@ -57,6 +57,7 @@ function claimPlan(view: ClaimView, claim: NodeClaim, taken: ReadonlySet<StoredO
   let waits = false;
   const free = cache.byIndex(Node, nodesByCloud, '').filter((node) => !taken.has(node));
   const lost = free.filter((node) => isLostBy(cache, node, claim));
+  const isLost = new Set(lost);
   take.push(...lost.filter((node) => isEligible(cache, node, claim)));
   missing -= lost.length;
   if (missing <= 0) return { take, reserve, held, unclean, waits };
@@ -66,7 +67,7 @@ function claimPlan(view: ClaimView, claim: NodeClaim, taken: ReadonlySet<StoredO
   if (missing <= 0) return { take, reserve, held, unclean, waits };
   const rank = (node: StoredObject) => (isReserved(node) ? 1 : releasedFrom(node) === undefined ? 0 : 2);
   const eligible = free
-    .filter((node) => !lost.includes(node) && isEligible(cache, node, claim))
+    .filter((node) => !isLost.has(node) && isEligible(cache, node, claim))
     .sort((a, b) => rank(a) - rank(b) || byName(a, b));
   for (const node of eligible) {
     if (missing <= 0) break;

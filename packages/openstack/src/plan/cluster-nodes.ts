@@ -1,8 +1,8 @@
 import type { CacheReader, Kind, StoredObject } from '@openstack-operator/kube';
-import type { ClaimedNode } from '../api/status.ts';
 import { roots } from '../control-plane/root.ts';
 import { annotations, cleaningLabel, cloudLabel, cloudOf, nodeGroupLabel } from '../engine/names/names.ts';
 import { conditionOf } from '../engine/status/conditions.ts';
+import { recordedIn } from '../engine/status/recorded-nodes.ts';
 import type { NodeClaim, Toleration } from '../engine/vocabulary/step.ts';
 import { services } from '../services/index.ts';
 
@@ -40,8 +40,7 @@ export function isRecorded(cache: CacheReader, node: StoredObject, by: (resource
 /** Whether a node that lost its labels, see `isRecorded`, was of a claim. */
 export function isLostBy(cache: CacheReader, node: StoredObject, { labels }: NodeClaim): boolean {
   return isRecorded(cache, node, (resource) => {
-    const { nodes = [] } = (resource['status'] ?? {}) as { nodes?: readonly ClaimedNode[] };
-    const group = nodes.find(({ name }) => name === node.metadata.name)?.group;
+    const group = recordedIn(resource['status']).find(({ name }) => name === node.metadata.name)?.group;
     return cloudOf(resource) === labels[cloudLabel] && group !== undefined && group === labels[nodeGroupLabel];
   });
 }
@@ -58,11 +57,12 @@ export function isEligible(cache: CacheReader, node: StoredObject, claim: NodeCl
     labels[cloudLabel] === undefined
       ? labels[cleaningLabel] === undefined || hasLabels(node, cleaning.labels)
       : isShared(labels, claim);
+  if (!free || unschedulable === true) return false;
   const tolerated = taints.every(
     (taint) => taint.effect === 'PreferNoSchedule' || tolerations.some((toleration) => tolerates(toleration, taint)),
   );
   const ready = conditionOf(node, 'Ready')?.status === 'True';
-  if (!free || unschedulable === true || !tolerated || !ready) return false;
+  if (!tolerated || !ready) return false;
   if (isLostBy(cache, node, claim)) return true;
   const cloud = claim.labels[cloudLabel];
   return hasLabels(node, selector) && !isRecorded(cache, node, (resource) => cloudOf(resource) !== cloud);

@@ -57,21 +57,21 @@ export function planNodeAgents(live: Live, composition: Composition): Plan {
   const pods = agents.flatMap((agent) => podsOf(live, agent));
   const outdated = pods.filter(({ isOld, pod }) => isOld && pod.metadata.deletionTimestamp === undefined);
   if (outdated.length === 0) return nothing;
-  const useless = outdated.filter(({ pod }) => neverRan(pod));
+  const useless = new Set(outdated.filter(({ pod }) => neverRan(pod)));
   const asked = live.resource.metadata.annotations?.[annotations.rollNodeAgents] === 'true';
-  const lost = outdated.filter((one) => !isReady(one) && configurationDiffers(one));
-  const why = asked || lost.length > 0 ? heldBack(live, composition) : undefined;
-  const mayGo = (asked || lost.length > 0) && why === undefined;
+  const lost = new Set(outdated.filter((one) => !isReady(one) && configurationDiffers(one)));
+  const why = asked || lost.size > 0 ? heldBack(live, composition) : undefined;
+  const mayGo = (asked || lost.size > 0) && why === undefined;
   const waits = (one: AgentPod) => unreadySince(one.pod) + patience - live.now;
   const isDue = (one: AgentPod) =>
-    goesUnasked(one.agent, one.pod) || (mayGo && (asked || (lost.includes(one) && waits(one) <= 0)));
-  const due = outdated.filter((one) => !useless.includes(one) && isDue(one));
+    goesUnasked(one.agent, one.pod) || (mayGo && (asked || (lost.has(one) && waits(one) <= 0)));
+  const due = outdated.filter((one) => !useless.has(one) && isDue(one));
   const { next, again } = nextOf(live, agents, { pods, due, composition });
   const actions = [...useless, ...next].map(({ pod }): Action => {
     const note = `pod ${pod.metadata.name} of an older revision is replaced`;
     return { verb: 'evict', reason: 'Outdated', live: pod, event: eventOf('PodReplaced', note) };
   });
-  const later = mayGo ? lost.map(waits).filter((wait) => wait > 0) : [];
+  const later = mayGo ? [...lost].map(waits).filter((wait) => wait > 0) : [];
   const requeueAfter = soonest([again, ...later]);
   return {
     actions,
@@ -109,7 +109,7 @@ function nextOf(
 ): { next: AgentPod[]; again: number | undefined } {
   const nodes = (cache.has(Node) ? cache.byIndex(Node, nodesByCloud, cloudOf(resource)) : []).filter(isUsable);
   const byNode = Map.groupBy(pods, ({ node }) => node);
-  const comesUp = ({ agent }: AgentPod) => pods.some((one) => one.agent === agent && !one.isOld && isReady(one));
+  const up = new Set(pods.filter((one) => !one.isOld && isReady(one)).map(({ agent }) => agent));
   const dueByNode = Map.groupBy(due, ({ node }) => node);
   const next: AgentPod[] = [];
   const ends: number[] = [];
@@ -136,26 +136,31 @@ function nextOf(
       // Those that serve come first: one that was not Ready before can then hold up none of them.
       .sort((one, other) => Number(other.serves) - Number(one.serves) || (one.name < other.name ? -1 : 1));
     let chosen = 0;
+    const endsOf = (away: readonly number[], term: number) => {
+      const held = away.map((begun) => begun + term).filter((end) => end > now);
+      return { held, first: soonest(held.filter(Number.isFinite)) };
+    };
+    const others = mine.flatMap((node) => node.since ?? []);
+    const ofOthers = new Map([patience, Number.POSITIVE_INFINITY].map((term) => [term, endsOf(others, term)]));
     for (const { waiting, since } of candidates) {
       const isAway = since !== undefined;
       // A node that is away already is held back by itself alone, and for a while only.
-      const away = isAway ? [since] : mine.flatMap((node) => node.since ?? []);
       const term =
         isAway || waiting.every(({ agent, pod }) => credentialsDiffer(agent, pod))
           ? patience
           : Number.POSITIVE_INFINITY;
-      const held = away.map((begun) => begun + term).filter((end) => end > now);
+      const { held, first } = isAway ? endsOf([since], term) : (ofOthers.get(term) ?? endsOf(others, term));
       // A quarter of the nodes at once where nothing of a guest's depends on it, or where nobody accepts what an agent has:
       // once one node has shown that such an agent comes up, and while every other that went has. What no node can apply
       // stops at the first.
-      const mayJoin = (one: AgentPod) => goesUnasked(one.agent, one.pod) && comesUp(one);
+      const mayJoin = (one: AgentPod) => goesUnasked(one.agent, one.pod) && up.has(one.agent);
       const isSafe = held.length === 0 && waiting.every(mayJoin);
       const most = isSafe ? Math.max(limit, Math.ceil(mine.length / 4)) : limit;
       if (isAway ? held.length === 0 : held.length + chosen < most) {
         next.push(...waiting.slice(0, 1));
         chosen++;
       } else {
-        ends.push(...held.filter(Number.isFinite));
+        ends.push(...(first === undefined ? [] : [first]));
       }
     }
   }

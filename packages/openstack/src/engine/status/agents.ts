@@ -38,19 +38,26 @@ export function isNodeAgent(daemonSet: StoredObject): boolean {
 
 /** The nodes that the DaemonSets are for, with what has become of their agents, by name. */
 export function nodeStates(daemonSets: readonly StoredObject[], view: AgentsView): NodeState[] {
-  const pods = daemonSets.map((daemonSet) => ({
-    daemonSet,
-    byNode: Map.groupBy(view.podsOf(daemonSet), (pod) => nodeOf(pod)),
-  }));
+  const pods = daemonSets.map((daemonSet) => {
+    const alive = view.podsOf(daemonSet).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const ready = new Set(alive.filter(isReadyPod).map(nodeOf));
+    return {
+      daemonSet,
+      ready,
+      others: Map.groupBy(
+        alive.filter((pod) => !isReadyPod(pod)),
+        nodeOf,
+      ),
+    };
+  });
   return view.nodes
     .flatMap((node): NodeState[] => {
       const { name } = node.metadata;
       const mine = pods.filter(({ daemonSet }) => isSelected(node, daemonSet));
       if (mine.length === 0) return [];
-      const open = mine.flatMap(({ daemonSet, byNode }): OpenState[] => {
-        const alive = (byNode.get(name) ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-        if (alive.some((pod) => conditionOf(pod, 'Ready')?.status === 'True')) return [];
-        const [pod] = alive;
+      const open = mine.flatMap(({ daemonSet, ready, others }): OpenState[] => {
+        if (ready.has(name)) return [];
+        const [pod] = others.get(name) ?? [];
         if (pod === undefined) {
           const title = `DaemonSet ${daemonSet.metadata.name}`;
           const refusal = view.refusal?.(daemonSet);
@@ -80,6 +87,15 @@ export function nodeStates(daemonSets: readonly StoredObject[], view: AgentsView
       return [state];
     })
     .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** By cached object: each of the thousands of pods of an agent is asked in every pass. */
+const readyPods = new WeakMap<StoredObject, boolean>();
+
+function isReadyPod(pod: StoredObject): boolean {
+  const found = readyPods.get(pod) ?? conditionOf(pod, 'Ready')?.status === 'True';
+  readyPods.set(pod, found);
+  return found;
 }
 
 /** The state of one agent that is not up, and whether its words say why. */
@@ -116,7 +132,8 @@ function nodeOf(pod: StoredObject): string {
 export function isSelected(node: StoredObject, daemonSet: StoredObject): boolean {
   const { nodeSelector = {} } = podOf(daemonSet);
   const labels = node.metadata.labels ?? {};
-  return Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
+  for (const key in nodeSelector) if (labels[key] !== nodeSelector[key]) return false;
+  return true;
 }
 
 function podOf(daemonSet: StoredObject): AgentPod {

@@ -35,7 +35,7 @@ export function ofOlderRevision(revisions: readonly StoredObject[]): (pod: Store
  * @param agent a DaemonSet
  */
 export function goesUnasked(agent: StoredObject, pod: StoredObject): boolean {
-  const differs = () => digest(variablesOf(pod['spec'])) !== digest(variablesOf(templateOf(agent).spec));
+  const differs = () => variablesDigest(pod['spec']) !== variablesDigest(templateOf(agent).spec);
   return (isHarmless(agent) && differs()) || credentialsDiffer(agent, pod);
 }
 
@@ -54,6 +54,16 @@ export function credentialsDiffer(agent: StoredObject, pod: StoredObject): boole
 export function variablesOf(spec: unknown): unknown {
   const { containers = [] } = (spec ?? {}) as { containers?: readonly { env?: unknown }[] };
   return containers.map(({ env = [] }) => env);
+}
+
+/** By the spec of a cached object: each of the thousands of pods of an agent is asked in every pass. */
+const digests = new WeakMap<object, string>();
+
+function variablesDigest(spec: unknown): string {
+  const key = spec ?? {};
+  const found = digests.get(key) ?? digest(variablesOf(spec));
+  digests.set(key, found);
+  return found;
 }
 
 /** The scheduler has looked at it, and no container of it has ever begun: it does not fit, or cannot start. */

@@ -12,7 +12,7 @@ import {
 import { notOfferedYet } from '../../api/offering.ts';
 import { nodeSelector, resources } from '../../api/scheduling.ts';
 import { array, bool, type Infer, int, object, required, rule, string } from '../../api/schema.ts';
-import { cloud, common, lasting, nodes, phase } from '../../api/status.ts';
+import { claimedNodes, cloud, common, lasting, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { image, nodeNetworks, sizesOfQuorum, template } from '../../api/template.ts';
 
@@ -140,7 +140,7 @@ export const OVNNetwork = defineApi({
     ...common,
     phase,
     cloud,
-    nodes,
+    ...claimedNodes,
     lasting,
     northboundDBEndpoint: string('Connection string of the northbound database.', { maxLength: 1024 }),
     southboundDBEndpoint: string('Connection string of the southbound database.', { maxLength: 1024 }),

@@ -3,7 +3,7 @@ import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/
 import { nameLength } from '../../api/names.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { bool, choice, int, object } from '../../api/schema.ts';
-import { common, nodes, phase } from '../../api/status.ts';
+import { claimedNodes, common, phase } from '../../api/status.ts';
 import { dataConfig, region, release, template, unknownOptions } from '../../api/template.ts';
 import { cacheRef, coordinationRef } from '../../infrastructure/memcached/reference.ts';
 import { messageQueueRef } from '../../infrastructure/rabbitmq/reference.ts';
@@ -56,7 +56,7 @@ export const Ceilometer = defineApi({
     config: dataConfig('polling.yaml'),
     unknownOptions,
   }),
-  status: object('Observed state of Ceilometer.', { ...common, phase, nodes }),
+  status: object('Observed state of Ceilometer.', { ...common, phase, ...claimedNodes }),
   columns: [{ name: 'Backend', type: 'string', jsonPath: '.spec.metricsBackend', description: 'Where measures go.' }],
 });
 

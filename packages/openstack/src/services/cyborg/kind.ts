@@ -5,7 +5,7 @@ import { nameLength } from '../../api/names.ts';
 import { serviceRef } from '../../api/references.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { array, bool, choice, int, object } from '../../api/schema.ts';
-import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
+import { claimedNodes, cloud, common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
@@ -68,7 +68,7 @@ export const Cyborg = defineApi({
     policy,
     unknownOptions,
   }),
-  status: object('Observed state of Cyborg.', { ...common, phase, ...endpoints, cloud, nodes }),
+  status: object('Observed state of Cyborg.', { ...common, phase, ...endpoints, cloud, ...claimedNodes }),
   columns: [endpointColumn],
 });
 

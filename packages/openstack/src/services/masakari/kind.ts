@@ -6,7 +6,7 @@ import { onlyOffered } from '../../api/offering.ts';
 import { serviceRef } from '../../api/references.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { bool, choice, int, object } from '../../api/schema.ts';
-import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
+import { claimedNodes, cloud, common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
@@ -65,7 +65,7 @@ export const Masakari = defineApi({
     policy,
     unknownOptions,
   }),
-  status: object('Observed state of Masakari.', { ...common, phase, ...endpoints, cloud, nodes }),
+  status: object('Observed state of Masakari.', { ...common, phase, ...endpoints, cloud, ...claimedNodes }),
   columns: [endpointColumn],
 });
 

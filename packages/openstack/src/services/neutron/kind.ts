@@ -7,7 +7,7 @@ import { onlyOffered } from '../../api/offering.ts';
 import { secretName, serviceRef } from '../../api/references.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { array, choice, int, object, required, rule, string } from '../../api/schema.ts';
-import { cloud, common, endpoints, nodes, phase } from '../../api/status.ts';
+import { claimedNodes, cloud, common, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
@@ -108,7 +108,7 @@ export const Neutron = defineApi({
       ],
     },
   ),
-  status: object('Observed state of Neutron.', { ...common, phase, ...endpoints, cloud, nodes }),
+  status: object('Observed state of Neutron.', { ...common, phase, ...endpoints, cloud, ...claimedNodes }),
   columns: [{ name: 'Mechanism', type: 'string', jsonPath: '.spec.mechanism', description: 'ML2 mechanism driver' }],
 });
 

@@ -14,7 +14,7 @@ import { serviceRef } from '../../api/references.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
 import { array, bool, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
-import { cloud, common, endpoints, hosts, lasting, phase } from '../../api/status.ts';
+import { claimedHosts, cloud, common, endpoints, lasting, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
@@ -232,7 +232,7 @@ export const Nova = defineApi({
       ],
     },
   ),
-  status: object('Observed state of Nova.', { ...common, phase, ...endpoints, cloud, nodes: hosts, lasting }),
+  status: object('Observed state of Nova.', { ...common, phase, ...endpoints, cloud, ...claimedHosts, lasting }),
   columns: [endpointColumn],
 });
 
