@@ -89,8 +89,8 @@ export type { Counting, CountPlan, Scheduling } from './engine/vocabulary/counti
 export { fieldFor, mentionsOf, neededBy, referencesOf } from './engine/vocabulary/dependencies.ts';
 export type { EmptyPlan } from './engine/vocabulary/emptying.ts';
 export { gatewayOf } from './engine/vocabulary/exposure.ts';
-export type { ForgetPlan } from './engine/vocabulary/forgetting.ts';
 export { foreignKindsOf } from './engine/vocabulary/foreign-kinds.ts';
+export type { ForgetPlan } from './engine/vocabulary/forgetting.ts';
 export { nodeGroupOf } from './engine/vocabulary/node-groups.ts';
 export { type Capability, defineService, type Found, type HeldBy, type Service } from './engine/vocabulary/service.ts';
 export type {

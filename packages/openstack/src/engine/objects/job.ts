@@ -3,9 +3,10 @@ import type { ConfigSet } from '../configuration/config.ts';
 import { credentialDigest, templateOf } from '../names/credential-digest.ts';
 import { annotations, labelsOf } from '../names/names.ts';
 import { serviceAccountOf } from '../vocabulary/access.ts';
+import type { Artifact } from '../vocabulary/artifact.ts';
 import type { Runs } from '../vocabulary/component.ts';
 import type { Context } from '../vocabulary/context.ts';
-import type { Artifact, Job, Service } from '../vocabulary/service.ts';
+import type { Job, Service } from '../vocabulary/service.ts';
 import { type ComponentOverrides, configMapDigest, type ServiceSpec } from '../vocabulary/surroundings.ts';
 import { podSpec } from './pod.ts';
 
