@@ -80,7 +80,7 @@ export { type Effect, effects, eventTypeOf, isPending, type Reason, reasons } fr
 export { joinedNode, type RecordedNodes, recordedIn, recordOf } from './engine/status/recorded-nodes.ts';
 export { linesLeftBy, scheduleStatus, suspendedWords } from './engine/status/schedule-status.ts';
 export { terminationMessageOf } from './engine/status/termination-message.ts';
-export { type ComposedTls, settledTls, type TlsState } from './engine/status/tls-steps.ts';
+export { type ComposedTls, settledTls, stillSettled, type TlsState } from './engine/status/tls-steps.ts';
 export type { ResourceApi } from './engine/vocabulary/cloud-resources.ts';
 export { commonAccounts, heldAccounts } from './engine/vocabulary/common-accounts.ts';
 export type { Members } from './engine/vocabulary/component.ts';

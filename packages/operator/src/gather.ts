@@ -22,7 +22,6 @@ import {
   heldAccounts,
   kindOf,
   kindReferredBy,
-  kinds,
   type Lacking,
   lastingSuffix,
   type Members,
@@ -50,6 +49,7 @@ import {
   wasReady,
 } from '@openstack-operator/openstack';
 import { borrowedName, borrowersOf } from './borrowers.ts';
+import { childSpec, settledTlsIn } from './child-there.ts';
 import type { ComposeContext, OperatorContext } from './context.ts';
 import { deployedEndpoint } from './deployed-endpoint.ts';
 import { joinedNodes } from './joined-nodes.ts';
@@ -75,7 +75,7 @@ export function gather(
 ): Surroundings {
   const { cache, object: resource, operatorImage, clusterDomain } = context;
   const namespace = resource.metadata.namespace ?? '';
-  const { release = {}, lasting, members = {}, rotated = {}, tls } = (resource['status'] ?? {}) as Remembered;
+  const { release = {}, lasting, members = {}, rotated = {}, ...told } = (resource['status'] ?? {}) as Remembered;
   const fields = service === undefined ? [] : [...referencesOf(service), ...mentionsOf(service)];
   const data = (kind: 'Secret' | 'ConfigMap', name: string): StoredObject | undefined =>
     kind === 'Secret' ? cache.get(Secret, { namespace, name }) : cache.get(ConfigMap, { namespace, name });
@@ -85,7 +85,7 @@ export function gather(
     release,
     members,
     rotated,
-    ...(tls === undefined ? {} : { tls }),
+    ...(service === undefined ? settledTlsIn(context, told) : {}),
     ...rememberedIn(lasting, lastingOf(context, resource)),
     ...(key.id === undefined ? {} : { digestKeyId: key.id }),
     reference: (field) => (fields.includes(field) ? resolve(context, field, resource) : undefined),
@@ -125,6 +125,7 @@ interface Remembered {
   readonly lasting?: Readonly<Record<string, string>>;
   readonly rotated?: Readonly<Record<string, Rotation>>;
   readonly tls?: TlsState;
+  readonly tlsGeneration?: number;
 }
 
 /** Which of its passwords a Secret of a resource holds: what somebody else has made says nothing. */
@@ -307,14 +308,6 @@ function peerIn(context: OperatorContext, service: Gathered | undefined, kind: s
     root: ownerOf(context),
     others: () => context.cache.list(peer.kind, { namespace }),
   });
-}
-
-/** What the child of a kind is told, as it is there. */
-function childSpec({ cache, object }: ComposeContext, kind: string): Peer['spec'] | undefined {
-  const name = childNameOf(object, kind);
-  const child = kinds.find((one) => one.kind === kind);
-  if (name === undefined || child === undefined) return undefined;
-  return cache.get(child, { namespace: object.metadata.namespace ?? '', name })?.['spec'] as Peer['spec'] | undefined;
 }
 
 /** Where the API of the peer of a kind answers, once it was deployed: before that its Service need not be there. */

@@ -21,6 +21,7 @@ const constants = [
   'remembered',
   'rotated',
   'tls',
+  'tlsGeneration',
   'digestKeyId',
 ] as const satisfies (keyof OperatorSurroundings)[];
 

@@ -105,7 +105,7 @@ export function statusOf(
     ...old,
     ...told,
     ...(target === undefined ? {} : { release: advance(release, target, judged) }),
-    ...(settled === undefined ? {} : { tls: settled }),
+    ...(settled === undefined ? {} : { tls: settled, tlsGeneration: tls?.generation }),
     ...(judged.some(({ leaving }) => leaving) ? { agentsLeaving: true } : {}),
     ...rotatedOf(context, completed),
     observedGeneration: generation,

@@ -43,7 +43,9 @@ export function composeControlPlane(resource: ServiceResource, surroundings: Sur
     complete: true,
     status: {
       release: { target: release },
-      ...(tls.now === 'Off' ? {} : { tls: { now: tls.now, wasSettled: tls.wasSettled } }),
+      ...(tls.now === 'Off'
+        ? {}
+        : { tls: { now: tls.now, wasSettled: tls.wasSettled, generation: surroundings.tlsGeneration } }),
     },
   };
 }

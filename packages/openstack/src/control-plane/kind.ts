@@ -85,6 +85,10 @@ export const OpenStackControlPlane = defineApi({
       'What TLS of the APIs has come to. Prepared: they have ports with TLS, and all clients trust their authority. Enabled: all clients go there. It is absent where neither holds, and on the way.',
       ['Prepared', 'Enabled'],
     ),
+    tlsGeneration: int('Generation of the Keystone that tls is about.', {
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+    }),
     phase: choice('Phase of the cloud.', ['Pending', ...phases, 'Ready', 'Degraded', 'Failed', 'Paused', 'Deleting']),
     endpoints: serviceEndpoints,
     claimedNodes: int('How many nodes the cloud has claimed. The field nodes lists the first 500 of them by name.', {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Progress } from '../vocabulary/step.ts';
-import { nextTls, settledTls, type TlsState, tlsField, tlsState } from './tls-steps.ts';
+import { nextTls, settledTls, stillSettled, type TlsState, tlsField, tlsState } from './tls-steps.ts';
 
 const progress = (more: Partial<Progress>): Progress[] => [
   { condition: 'KeystoneReady', status: 'True', reason: 'Done', message: '', ...more },
@@ -39,21 +39,27 @@ test('however often somebody changes his mind, no client without trust meets one
     fc.property(events, (steps) => {
       let wanted = false;
       let present: TlsState = 'Off';
-      let settled: TlsState | undefined;
+      let generation = 1;
+      let status: Parameters<typeof stillSettled>[0] = {};
       // What clients and APIs may still be, those that lag behind among them.
       let inUse = new Set<TlsState>([present]);
       const reconcile = (isDone: boolean, isKilled = false) => {
+        const settled = stillSettled(status, generation);
         const composed = nextTls(wanted ? 'Enabled' : 'Off', present, settled);
+        const wasSettled = present === composed && settled === composed;
+        const seen = generation;
         const changed = composed !== present;
         present = composed;
+        if (changed) generation += 1;
         inUse.add(present);
         // The operator has told Keystone, and ends before it writes the status.
         if (isKilled) return;
         // What was just changed is not ready at once.
-        settled = settledTls(
-          { now: composed, wasSettled: !changed && settled === composed },
+        const tls = settledTls(
+          { now: composed, wasSettled },
           progress({ status: isDone && !changed ? 'True' : 'False' }),
         );
+        status = tls === undefined ? {} : { tls, tlsGeneration: seen };
         if (isDone && !changed) inUse = new Set([present]);
         expect(inUse.has('Off') && inUse.has('Enabled'), [...inUse].join(', ')).toBe(false);
       };
@@ -64,5 +70,6 @@ test('however often somebody changes his mind, no client without trust meets one
       for (let round = 0; round < 6; round++) reconcile(true);
       expect(present).toBe(wanted ? 'Enabled' : 'Off');
     }),
+    { numRuns: 2000, examples: [[['wish', 'reconcile', 'settle', 'crash', 'wish', 'crash']]] },
   );
 });

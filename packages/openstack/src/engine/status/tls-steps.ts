@@ -39,6 +39,20 @@ export function nextTls(
 export interface ComposedTls {
   readonly now: TlsState;
   readonly wasSettled: boolean;
+  /** Generation of the child that was told what is there. */
+  readonly generation?: number | undefined;
+}
+
+/**
+ * What all were done with, if the child has been told nothing else since: one that was told something else and then the same
+ * again has another generation, and clients of what it was told in between may still be there.
+ * @param generation of the child as it is there; undefined while it is not: its clients are as they were
+ */
+export function stillSettled(
+  { tls, tlsGeneration }: { readonly tls?: TlsState; readonly tlsGeneration?: number },
+  generation: number | undefined,
+): TlsState | undefined {
+  return generation === undefined || generation === tlsGeneration ? tls : undefined;
 }
 
 /** What all are done with, after the steps were assessed. */

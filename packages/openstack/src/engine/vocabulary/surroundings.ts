@@ -61,6 +61,8 @@ export interface OperatorSurroundings {
   readonly remembered: Readonly<Record<string, unknown>>;
   /** What all children were done with: whether they trust the authority of the APIs, and use it. Undefined for neither. */
   readonly tls?: TlsState;
+  /** Generation of the child by whose field `tls` that is told, as it is there. */
+  readonly tlsGeneration?: number;
   /** The rotations that were completed last, by Secret, as its status has them. */
   readonly rotated: Readonly<Record<string, Rotation>>;
   /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
