@@ -1,7 +1,7 @@
 import { type CacheReader, type IndexFunction, Pod, type StoredObject } from '@openstack-operator/kube';
 import { hasLabels } from '@openstack-operator/openstack';
 
-/** Index of pods by whose they are: a namespace may have tens of thousands, seven for each node of its cloud. */
+/** Index of pods by whose they are: a namespace may have tens of thousands, eight for each node of its cloud. */
 const byComponent = 'component';
 const instanceLabel = 'app.kubernetes.io/instance';
 const componentLabel = 'app.kubernetes.io/component';
