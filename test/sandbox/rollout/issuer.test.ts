@@ -100,11 +100,23 @@ test('a cloud in use comes to the certificates of an issuer by itself: clients a
     ['OVNNetwork', 'ovn'],
   ] as const)
     expect(told(cloud, kind, name)).toEqual({ enabled: true, issuerRef });
-  const pods = cloud
-    .list('Pod')
-    .filter((pod) => (pod['spec'] as { restartPolicy?: string }).restartPolicy === 'Always');
-  const mounted = JSON.stringify(pods.map((pod) => pod['spec']));
+  const pods = () =>
+    cloud.list('Pod').filter((pod) => (pod['spec'] as { restartPolicy?: string }).restartPolicy === 'Always');
+  const mounted = JSON.stringify(pods().map((pod) => pod['spec']));
   expect(mounted).toContain('my-cloud-ovn-issued-client');
   expect(mounted).not.toMatch(/my-cloud-(?:keystone-ca|(?:mariadb|rabbitmq|ovn|keystone|placement)-tls)"/);
+
+  // Another certificate of the same authority is read by those who have it.
+  const uids = () => pods().map(({ metadata }) => metadata.uid);
+  const there = uids();
+  for (const secret of ['keystone-issued-tls', 'placement-issued-tls', 'rabbitmq-issued-tls', 'ovn-issued-client']) {
+    const before = certificateIn(cloud, `my-cloud-${secret}`).serialNumber;
+    await cloud.remove(Secret, `my-cloud-${secret}`);
+    await cloud.until(() => dataOf(cloud, `my-cloud-${secret}`)['tls.crt'] !== undefined);
+    expect(certificateIn(cloud, `my-cloud-${secret}`).serialNumber).not.toBe(before);
+  }
+  await cloud.clock.advance(120_000);
+  await cloud.ready();
+  expect(uids().filter((uid) => !there.includes(uid))).toEqual([]);
   await asUser(cloud, 'boot');
 }, 600_000);
