@@ -153,15 +153,9 @@ const isGuests = ({ service, isStored }: Host): boolean => service.carriedBy !==
  * been up since or not.
  */
 function hasFormerData(context: OperatorContext, { service, resource }: Host): boolean {
-  const database = databaseOf(context, service, resource);
-  return database !== undefined && takenOverVolume(context, database) !== undefined;
-}
-
-/** The database of the namespace that a resource refers to. */
-function databaseOf(context: OperatorContext, service: Service, resource: StoredObject): StoredObject | undefined {
   const field = fieldFor(service, 'database');
   const database = field && resolve(context, field, resource);
-  return database !== undefined && 'found' in database ? database.found : undefined;
+  return database !== undefined && 'found' in database && takenOverVolume(context, database.found) !== undefined;
 }
 
 /** That a volume, with the data of an earlier cloud, would go with a control plane whose child is not there yet to be asked. */
@@ -190,14 +184,11 @@ function hostsOn(context: OperatorContext, object: StoredObject): Host[] {
   const { namespace = '', deletionTimestamp } = object.metadata;
   const takesData = policyOf(object) === 'Delete';
   const isLost = deletionTimestamp === undefined || takesData;
-  const { uid } = object.metadata;
-  // Below a control plane that goes it is the control plane that asks, and what would answer goes as well.
-  const isAlone = rootOf(object) === undefined || isStaying(rootAbove(context, object));
   return held.flatMap((service) =>
     context.cache.list(service.kind, { namespace }).flatMap((resource): Host[] => {
-      const isStored = takesData && isAlone && databaseOf(context, service, resource)?.metadata.uid === uid;
       const carried =
-        carriedBy(context, object, service, resource) ?? (isStored ? { isStored: true as const } : undefined);
+        carriedBy(context, object, service, resource) ??
+        (takesData ? storedIn(context, object, service, resource) : undefined);
       if (carried === undefined || !isCounted(service, resource)) return [];
       const host: Host = { service, resource, ...carried };
       const isAsked = mayKeep(context, host) || (takesData && hasFormerData(context, host));
@@ -206,8 +197,21 @@ function hostsOn(context: OperatorContext, object: StoredObject): Host[] {
   );
 }
 
-const isStaying = (object: StoredObject | undefined): boolean =>
-  object !== undefined && object.metadata.deletionTimestamp === undefined;
+/** Whether what is known of what a resource keeps is in a database, or may be. */
+function storedIn(
+  context: OperatorContext,
+  object: StoredObject,
+  service: Service,
+  one: StoredObject,
+): Pick<Host, 'isStored' | 'unresolved'> | undefined {
+  const field = fieldFor(service, 'database');
+  const database = field && resolve(context, field, one);
+  if (field === undefined || database === undefined) return undefined;
+  if ('found' in database) return database.found.metadata.uid === object.metadata.uid ? { isStored: true } : undefined;
+  return kindReferredBy(field).kind === object.kind
+    ? { isStored: true, unresolved: `${one.kind} ${one.metadata.name}, ${database.missing}` }
+    : undefined;
+}
 
 /** Whether anybody may count what a service keeps. */
 function isCounted({ heldBy: { unlessRule } }: Held, { spec }: StoredObject): boolean {

@@ -29,7 +29,7 @@ export function stuckPod(
   return [{ verb: 'evict', step, reason: 'Stuck', live: next, event: eventOf('PodReplaced', note) }];
 }
 
-/** The live StatefulSet of a stated one, with its pods; undefined until its controller has seen how it is now. */
+/** The live StatefulSet of a stated one, with its pods; undefined until its controller has seen how it is now, and while it is replaced. */
 export function membersOf(
   { cache, resource }: Pick<Live, 'cache' | 'resource'>,
   stated: KubeObject,
@@ -47,6 +47,8 @@ export function membersOf(
   };
   if (set === undefined || updateRevision === undefined || observedGeneration < (set.metadata.generation ?? 0))
     return undefined;
+  // Nobody makes its pods anew until it is there again.
+  if (set.metadata.deletionTimestamp !== undefined) return undefined;
   const isNew = (pod: StoredObject) => pod.metadata.labels?.['controller-revision-hash'] === updateRevision;
   return { set, pods: cache.controlledBy(Pod, set), isNew };
 }

@@ -2,6 +2,7 @@ import {
   type KubeObject,
   type OwnerReference,
   PersistentVolumeClaim,
+  Pod,
   parseTimestamp,
   StatefulSet,
   type StoredObject,
@@ -13,6 +14,7 @@ import type { Step } from '../engine/vocabulary/step.ts';
 import { type Action, nothing, type Plan, statedObjects } from './action.ts';
 import type { Live } from './live.ts';
 import { isQuorum } from './members.ts';
+import { isReady } from './stuck-pods.ts';
 
 /** Claim name -> uid, as it stands in `status.volumes`. */
 export type Volumes = Readonly<Record<string, string>>;
@@ -47,30 +49,34 @@ export function checkVolumes(
     const live = cache.get(PersistentVolumeClaim, { namespace, name });
     return live !== undefined && live.metadata.uid === before[name] && live.metadata.deletionTimestamp === undefined;
   };
+  const isReadyPod = (namespace: string, name: string) => {
+    const found = cache.get(Pod, { namespace, name });
+    return found !== undefined && isReady(found);
+  };
   const claimsIn = (object: KubeObject) => {
     const claims = claimsOf(object);
     const covered = isQuorum(object) && 2 * claims.filter(isIntact).length > claims.length;
-    return claims.map((claim) => ({ ...claim, covered }));
+    // One of a member counts as soon as that has the data: an empty one is none of most of them.
+    return claims.map(({ pod, ...claim }) => ({ ...claim, covered, pod: isQuorum(object) ? pod : undefined }));
   };
   const steps = composition.steps.map((step): Step => {
     const lost: string[] = [];
-    for (const { namespace, name, covered } of step.objects.flatMap((desired) =>
+    for (const { namespace, name, pod, covered } of step.objects.flatMap((desired) =>
       'object' in desired ? claimsIn(desired.object) : [],
     )) {
       const live = cache.get(PersistentVolumeClaim, { namespace, name });
       const known = before[name];
-      if (covered) {
-        if (live !== undefined) volumes[name] = live.metadata.uid;
-      } else if (live === undefined) {
-        if (known !== undefined) lost.push(`PersistentVolumeClaim ${name} was deleted`);
-      } else if (known === live.metadata.uid && live.metadata.deletionTimestamp !== undefined) {
-        lost.push(`PersistentVolumeClaim ${name} is being deleted, and goes when no pod uses it`);
-      } else if (known === undefined || known === live.metadata.uid || accepted === live.metadata.uid) {
+      if (live === undefined) {
+        if (known !== undefined && !covered) lost.push(`PersistentVolumeClaim ${name} was deleted`);
+      } else if (known === live.metadata.uid) {
+        if (live.metadata.deletionTimestamp !== undefined && !covered)
+          lost.push(`PersistentVolumeClaim ${name} is being deleted, and goes when no pod uses it`);
+      } else if (known !== undefined && !covered && accepted !== live.metadata.uid) {
+        lost.push(`PersistentVolumeClaim ${name} was replaced by an empty one (uid ${live.metadata.uid})`);
+      } else if (pod === undefined || isReadyPod(namespace, pod)) {
         volumes[name] = live.metadata.uid;
         if (known === undefined && isNew) data ??= live.metadata.uid;
-        if (known !== undefined && known !== live.metadata.uid) data = live.metadata.uid;
-      } else {
-        lost.push(`PersistentVolumeClaim ${name} was replaced by an empty one (uid ${live.metadata.uid})`);
+        if (known !== undefined && !covered) data = live.metadata.uid;
       }
     }
     if (lost.length === 0 || step.problem !== undefined) return step;
@@ -171,6 +177,8 @@ interface StatefulSetSpec {
 interface Claim {
   readonly namespace: string;
   readonly name: string;
+  /** Of a StatefulSet. */
+  readonly pod?: string;
 }
 
 /** The claims that an object means: its own name, or those that a StatefulSet makes of its templates. */
@@ -182,6 +190,7 @@ function claimsOf({ kind, metadata: { name = '', namespace = '' }, spec }: KubeO
     Array.from({ length: replicas }, (_, ordinal) => ({
       namespace,
       name: `${claim.metadata.name}-${name}-${ordinal}`,
+      pod: `${name}-${ordinal}`,
     })),
   );
 }

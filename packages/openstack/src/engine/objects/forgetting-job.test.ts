@@ -42,7 +42,7 @@ test('none is forgotten while one is a node, or no name of one', () => {
   const { step, forgetting } = compose('nova', 'node-9,node-2,No(de');
   expect([forgetting, step?.objects]).toEqual([undefined, []]);
   expect(step?.skipped?.message).toBe(
-    'annotation openstack.k8s.io/forget-nodes: no node is forgotten while these are no names of nodes: No(de; correct them; and these nodes of the cluster: node-2; delete the Node, or take it out of the annotation',
+    'annotation openstack.k8s.io/forget-nodes: no node is forgotten while these are no names of nodes: No(de; correct them; and these nodes of the cluster: node-2; take them out of the annotation, or delete the Node if it does not come back',
   );
   expect(compose('ovn-network', 'node-9,node-2').forgetting).toBeUndefined();
   expect(compose('nova')).toEqual({ forgetting: undefined, step: undefined });

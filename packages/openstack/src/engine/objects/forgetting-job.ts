@@ -33,7 +33,9 @@ export function nodesToForget({ resource, surroundings }: Context) {
     ...(odd.length === 0 ? [] : [`no names of nodes: ${odd.join(', ')}; correct them`]),
     ...(there.length === 0
       ? []
-      : [`nodes of the cluster: ${there.join(', ')}; delete the Node, or take it out of the annotation`]),
+      : [
+          `nodes of the cluster: ${there.join(', ')}; take them out of the annotation, or delete the Node if it does not come back`,
+        ]),
   ];
   return problems.length === 0
     ? { hosts }

@@ -15,21 +15,22 @@ export interface RecordedNodes {
   readonly furtherNodes?: Readonly<Record<string, string>>;
 }
 
-/** By the field of a cached object, which is frozen: each of thousands of nodes is looked for in it. */
+/** By the status of a cached object, which is frozen: each of thousands of nodes is looked for in it. */
 const known = new WeakMap<object, readonly ClaimedNode[]>();
 
 /** All nodes that the status of a resource records: those that it lists, and those of which it has but the names. */
 export function recordedIn(status: unknown): readonly ClaimedNode[] {
-  const { nodes = [], furtherNodes } = (status ?? {}) as RecordedNodes;
+  const recorded: RecordedNodes = status ?? {};
+  const { nodes = [], furtherNodes } = recorded;
   if (furtherNodes === undefined) return nodes;
-  const found = known.get(furtherNodes);
+  const found = known.get(recorded);
   if (found !== undefined) return found;
   const further = Object.entries(furtherNodes).flatMap(([key, names]) => {
     const [group = '', phase = ''] = key.split('/');
     return names.split(' ').map((name) => ({ name, ...(group === '' ? {} : { group }), phase }));
   });
   const all = [...nodes, ...further];
-  known.set(furtherNodes, all);
+  known.set(recorded, all);
   return all;
 }
 

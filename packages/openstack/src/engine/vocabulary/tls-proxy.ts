@@ -40,14 +40,15 @@ exec haproxy -W -f ${path}
  * Its time limits are there for connections that nothing comes through any more: whoever uploads an image, or has objects
  * copied, waits for as long as the server takes. A connection ends with its request, so that none is used when the proxy
  * or the server ends. A process whose certificate was replaced goes on until its requests have ended. Headers may be as long
- * as servers take them (eventlet: 64 KiB).
+ * as servers take them (eventlet: 64 KiB), and as many as an object of Swift has (90 of its own). Buffers of all connections fit its memory.
  */
 const configuration = (port: number, server: number): string => `global
   log stdout format raw daemon
-  maxconn 1000
+  maxconn 400
   nbthread 2
   hard-stop-after 24h
   tune.bufsize 65536
+  tune.http.maxhdr 256
   ssl-load-extra-del-ext
   ssl-default-bind-options ssl-min-ver TLSv1.2
 defaults
