@@ -29,7 +29,7 @@ const ofSome = ['jobs', 'volumes', 'schedules', 'found', 'lasting', 'references'
 /** Those that are only there during an upgrade (test/sandbox/made-up-release). */
 const ofUpgrades = ['release.phase'];
 /** Those of a cloud that comes to TLS, and of agents that are replaced meanwhile (control-plane-tls.test.ts). */
-const ofTls = ['tls', 'agentsLeaving'];
+const ofTls = ['tls', 'tlsGeneration', 'agentsLeaving'];
 /** Those that answer an annotation (restore.test.ts, rotation.test.ts, maintenance.test.ts). */
 const ofRequests = ['lastHandledReconcileAt', 'rotated', 'nodes[].maintenance.phase', 'nodes[].maintenance.message'];
 /** Those of a cloud with hundreds of nodes (large-cloud.test.ts). */

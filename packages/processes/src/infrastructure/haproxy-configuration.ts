@@ -29,7 +29,8 @@ export class HaproxyError extends Error {
 
 /** Keywords that this HAProxy knows, by section; others it refuses, as the real one does those that it does not know. */
 const known: Readonly<Record<string, string>> = {
-  global: 'log maxconn nbthread hard-stop-after tune.bufsize ssl-load-extra-del-ext ssl-default-bind-options',
+  global:
+    'log maxconn nbthread hard-stop-after tune.bufsize tune.http.maxhdr ssl-load-extra-del-ext ssl-default-bind-options',
   defaults: 'mode log option timeout',
   frontend: 'bind monitor-uri http-request default_backend',
   backend: 'server',
