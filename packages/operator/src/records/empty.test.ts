@@ -100,6 +100,10 @@ function cloudOf(
           hosts[which] = { status: id === 'enable' ? 'enabled' : 'disabled', disabled_reason };
           return answer({});
         }
+        if (method === 'GET' && id !== 'detail') {
+          const server = guests.find((one) => one.id === id);
+          return server === undefined ? answer({ itemNotFound: { message: 'no' } }, 404) : answer({ server });
+        }
         if (method === 'GET') {
           const all = guests.filter((one) => one.host === host);
           const from = all.findIndex((one) => one.id === searchParams.get('marker')) + 1;
@@ -219,6 +223,8 @@ const confirmed: EmptyPlan['confirmed'] = {
   underWay: ['migrating', 'confirming'],
   waits: 'finished',
   confirm: { confirmResize: null },
+  usersColumns: { type: 'resize' },
+  failed: { state: 'error', path: '/servers/{id}', item: 'server', status: 'ERROR', host: 'host' },
 };
 
 test('guests that are off are copied to other hosts, where they stay: that is confirmed', async () => {
@@ -240,10 +246,9 @@ test('guests that are off are copied to other hosts, where they stay: that is co
   expect(live.guests.map(({ host }) => host)).toEqual(['node1', 'node2']);
 });
 
-test('what a run that was ended had moved is confirmed by the next one, also when the maintenance is over; a resize is its user’s', async () => {
+test('what a run that was ended had moved is confirmed by the next one, also when the maintenance is over', async () => {
   const cloud = cloudOf([guest('left', { host: 'node2', status: 'VERIFY_RESIZE' })]);
   cloud.arriving.push({ instance: 'left', from: 'node1', to: 'node2', status: 'finished', type: 'migration' });
-  cloud.arriving.push({ instance: 'grown', from: 'node1', to: 'node2', status: 'finished', type: 'resize' });
   const over = { confirmed, hosts: [], back: ['node1'] };
   // The next run says that it is done.
   expect(await cloud.run(over)).toMatchObject({ code: 3, message: expect.stringMatching(/^node1: left: /) });
@@ -255,6 +260,27 @@ test('what a run that was ended had moved is confirmed by the next one, also whe
   // Of one that cannot be confirmed it is said why.
   Object.assign(cloud.arriving[0] ?? {}, { status: 'finished', instance: 'gone' });
   expect(await cloud.run({ confirmed })).toMatchObject({ code: 3, message: 'node1: occupied: gone: no' });
+});
+
+test('a host is not empty while its disks are needed: of a resize that waits for its user, and of a move that failed late', async () => {
+  const cloud = cloudOf([
+    guest('broken', { host: 'node2', status: 'ERROR' }),
+    guest('mended', { host: 'node2' }),
+    guest('here', { host: 'node2', status: 'ERROR' }),
+  ]);
+  for (const instance of ['broken', 'mended', 'gone'])
+    cloud.arriving.push({ instance, from: 'node1', to: 'node2', status: 'error', type: 'migration' });
+  cloud.arriving.push({ instance: 'broken', from: 'node1', to: 'node2', status: 'error', type: 'migration' });
+  cloud.arriving.push({ instance: 'here', from: 'node2', to: 'node1', status: 'error', type: 'migration' });
+  cloud.arriving.push({ instance: 'grown', from: 'node1', to: 'node2', status: 'finished', type: 'resize' });
+  const words = [
+    'node1: occupied: grown: its user has to confirm its resize, or to revert it',
+    'broken is ERROR since it was moved, and has a disk here',
+  ].join('; ');
+  expect(await cloud.run({ confirmed })).toMatchObject({ code: 3, message: words });
+  expect(cloud.writes.filter((one) => one.startsWith('confirm'))).toEqual([]);
+  const over = { confirmed, hosts: [], back: ['node1'] };
+  expect(await cloud.run(over)).toMatchObject({ code: 0, message: 'node1: returned' });
 });
 
 test('a host whose maintenance is over gets guests again, unless somebody else has disabled it', async () => {

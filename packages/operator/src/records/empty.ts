@@ -129,7 +129,8 @@ async function emptyAll(plan: EmptyPlan, tools: Tools): Promise<ReadonlyMap<stri
         await lookAt(plan, tools, { host, asked }),
         await leavingFrom(plan, tools, { host, asked }),
       ];
-      looks.set(host, { staying: [...there.staying, ...gone.staying], busy: [...there.busy, ...gone.busy] });
+      const staying = [...there.staying, ...gone.staying, ...(await disksLeftOn(plan, tools.api, host))];
+      looks.set(host, { staying, busy: [...there.busy, ...gone.busy] });
     }
     const now = clock.monotonic();
     const isUnderWay = [...looks.values()].some(({ busy }) => busy.length > 0);
@@ -229,8 +230,7 @@ async function leavingFrom(
   const [staying, busy]: [string[], string[]] = [[], []];
   if (confirmed === undefined) return { staying, busy };
   const { from, columns, underWay, waits, confirm } = confirmed;
-  const isSuch = (one: Migration) =>
-    one[from] === host && Object.entries(columns).every(([name, value]) => one[name] === value);
+  const isSuch = (one: Migration) => one[from] === host && has(one, columns);
   for (const one of (await migrationsOf(arriving, api, host)).filter(isSuch)) {
     const [id, status] = [String(one[arriving.guest]), String(one['status'])];
     if (underWay.includes(status)) busy.push(`${id} is on its way from there (${status})`);
@@ -242,6 +242,46 @@ async function leavingFrom(
   }
   return { staying, busy };
 }
+
+/** Guests that are elsewhere, and need what they have left on a host: that they are taken back to, or mended from. */
+async function disksLeftOn({ arriving, confirmed }: EmptyPlan, api: JsonApi, host: string): Promise<string[]> {
+  if (confirmed === undefined) return [];
+  const { from, waits, usersColumns, failed } = confirmed;
+  const gone = (await migrationsOf(arriving, api, host)).filter((one) => one[from] === host);
+  const guestsIn = (state: string, columns: Readonly<Record<string, string>> = {}) => [
+    ...new Set(
+      gone.flatMap((one) => (one['status'] === state && has(one, columns) ? [String(one[arriving.guest])] : [])),
+    ),
+  ];
+  const waiting = guestsIn(waits, usersColumns).map(
+    (id) => `${id}: its user has to confirm its resize, or to revert it`,
+  );
+  const broken: string[] = [];
+  for (const id of guestsIn(failed.state)) {
+    const { status, [failed.host]: now } = (await guestOf(failed, api, id)) ?? {};
+    if (status === failed.status && now !== host)
+      broken.push(`${id} is ${status} since it was moved, and has a disk here`);
+  }
+  return [...waiting, ...broken];
+}
+
+/** A guest; undefined for one that is no more. */
+async function guestOf(
+  { path, item }: NonNullable<EmptyPlan['confirmed']>['failed'],
+  api: JsonApi,
+  id: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  try {
+    const answer = (await api.call('GET', path.replace('{id}', encodeURIComponent(id)))) as Record<string, object>;
+    return answer[item] as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+const has = (one: Migration, columns: Readonly<Record<string, string>>): boolean =>
+  Object.entries(columns).every(([name, value]) => one[name] === value);
 
 /** What is on its way to a host, from wherever: until it is there, no list of the host's guests has it. */
 async function arrivingAt({ arriving }: EmptyPlan, api: JsonApi, host: string): Promise<string[]> {

@@ -51,6 +51,17 @@ export interface ConfirmedMove {
   readonly waits: string;
   /** What is posted to the path of `move` to confirm it. */
   readonly confirm: Readonly<Record<string, unknown>>;
+  /** What else entries have of such moves that a user has asked for: he confirms them, or takes them back. */
+  readonly usersColumns: Readonly<Record<string, string>>;
+  /** The state of an entry of a move that has failed, and how it is found out whether that was when the guest was elsewhere already. */
+  readonly failed: {
+    readonly state: string;
+    /** Path of the guest `{id}`, its key, its state after such a failure, and the attribute that says where it is. */
+    readonly path: string;
+    readonly item: string;
+    readonly status: string;
+    readonly host: string;
+  };
 }
 
 /** What `openstack-operator empty` takes, as JSON. */

@@ -43,6 +43,15 @@ export function emptying(spec: Pick<Nova['spec'], 'liveMigration' | 'coldMigrati
             underWay: ['pre-migrating', 'migrating', 'post-migrating', 'confirming'],
             waits: 'finished',
             confirm: { confirmResize: null },
+            usersColumns: { migration_type: 'resize' },
+            // finish_resize, where the server is at its new host already.
+            failed: {
+              state: 'error',
+              path: '/servers/{id}',
+              item: 'server',
+              status: 'ERROR',
+              host: 'OS-EXT-SRV-ATTR:host',
+            },
           },
         }
       : {}),
