@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createRehearsal } from '@openstack-operator/cli';
 import { CustomResourceDefinition, noLog, realClock, realRandom, type StoredObject } from '@openstack-operator/kube';
-import { HollowNodes } from './hollow-nodes.ts';
+import { HollowNodes } from '../hollow-nodes.ts';
 
 /** What is asked of the embedded Kubernetes, and done when it answers. */
 export type Asked =

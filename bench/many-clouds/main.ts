@@ -17,6 +17,7 @@ them, in real time. Then lets them rest, then starts a new operator. 100 clouds 
 
   --clouds N,N,..   how many (default 1,10,100; at most ${MOST} each, as each takes a node of its own)
   --heap MiB        of the operator (default 358: 70 % of the memory that config/manager allows it)
+  --hollow          nodes run nothing, and each pod is ready at once: more clouds than the processes of one machine can be
 `;
 
 /** Writes of an operator that has nothing to do that are told one by one. */
@@ -26,6 +27,7 @@ const { values } = parseArgs({
   options: {
     clouds: { type: 'string', default: '1,10,100' },
     heap: { type: 'string', default: '358' },
+    hollow: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -49,7 +51,7 @@ async function main(): Promise<void> {
   try {
     for (const size of sizes) {
       let last = '';
-      const measured = await measure({ clouds: size, heap }, folder, (text) => {
+      const measured = await measure({ clouds: size, heap, hollow: values.hollow }, folder, (text) => {
         if (text !== last) console.log(`${size} clouds: ${text}`);
         last = text;
       });
@@ -60,7 +62,9 @@ async function main(): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  console.log(`\n${before}; heap of ${heap} MiB\n\n${figures(all)}\n\n${fits(all)}\n`);
+  console.log(
+    `\n${before}; heap of ${heap} MiB${values.hollow ? '; hollow nodes' : ''}\n\n${figures(all)}\n\n${fits(all)}\n`,
+  );
 }
 
 function figures(all: readonly Measured[]): string {

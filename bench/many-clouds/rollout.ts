@@ -31,17 +31,21 @@ const patience = (clouds: number) => 120 + 30 * clouds;
 
 /**
  * Rolls out so many minimal clouds at once, in processes of their own; then lets them rest; then restarts the operator. V8
- * collects more where less of the `heap` (MiB) is left.
+ * collects more where less of the `heap` (MiB) is left. Pods of `hollow` nodes are ready at once, and run nothing.
  */
 export async function measure(
-  { clouds, heap }: { readonly clouds: number; readonly heap: number },
+  { clouds, heap, hollow }: { readonly clouds: number; readonly heap: number; readonly hollow: boolean },
   folder: string,
   told: (text: string) => void,
 ): Promise<Measured> {
   const flags = [...operatorFlags, `--max-old-space-size=${heap}`];
   const kubeconfig = join(folder, `kubeconfig-${clouds}`);
   const program = await bundle(join(import.meta.dirname, 'operator.ts'), folder);
-  const server = await startChild(join(import.meta.dirname, 'server.ts'), [String(clouds), kubeconfig]);
+  const server = await startChild(join(import.meta.dirname, 'server.ts'), [
+    String(clouds),
+    kubeconfig,
+    ...(hollow ? ['hollow'] : []),
+  ]);
   let operator = await startChild(program, [kubeconfig], flags);
   const { client } = await connect({ kubeconfig, env: {}, clock: realClock });
   try {

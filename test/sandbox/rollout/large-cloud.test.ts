@@ -1,6 +1,6 @@
 import type { HttpRequest } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
-import { HollowNodes } from '../../../bench/large-cloud/hollow-nodes.ts';
+import { HollowNodes } from '../../../bench/hollow-nodes.ts';
 import { startingWith } from '../../../bench/large-cloud/scenarios.ts';
 import { type Cloud, controlPlane, createCloud } from './cloud.ts';
 
