@@ -278,6 +278,8 @@ export default () => String.raw`{"ironic":[
 ["deploy","http_image_subdir","string","agent_images"],
 ["deploy","http_root","string","/httpboot"],
 ["deploy","http_url","uri",null,{"schemes":["http","https"]}],
+["deploy","image_server_auth_hosts","list","",{"mutable":true}],
+["deploy","image_server_auth_permit_unknown_hosts","boolean","true",{"mutable":true}],
 ["deploy","image_server_auth_strategy","string","noauth",{"choices":["noauth","http_basic"],"mutable":true}],
 ["deploy","image_server_password","string",null,{"mutable":true,"secret":true}],
 ["deploy","image_server_user","string",null,{"mutable":true}],
