@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { guestImage, member } from '../fixture.ts';
 import { program } from '../kubernetes.ts';
 import { prefix, type User } from '../running-cloud.ts';
+import { until } from '../until.ts';
 import { attach, detach, guest, made, reaches, type Thing, withDisk } from './disks.ts';
 
 /** What the program rbd prints as JSON, as the administrator. */
@@ -10,11 +11,13 @@ async function rbd<T>(...argv: readonly string[]): Promise<T> {
   return JSON.parse(await program('kubectl', ...inside)) as T;
 }
 
+/** Runs a script of a shell beside Ceph, of a block device. @returns what it prints */
+const ofDevice = (script: string, image: string) =>
+  program('kubectl', 'exec', '-n', 'ceph', 'statefulset/ceph', '-c', 'mon', '--', 'bash', '-c', script, image);
+
 /** The digest of a whole block device. */
 async function digest(image: string): Promise<string> {
-  const script = 'rbd export --no-progress "$0" - | sha256sum';
-  const inside = ['exec', '-n', 'ceph', 'statefulset/ceph', '-c', 'mon', '--', 'bash', '-c', script, image];
-  return (await program('kubectl', ...inside)).split(' ')[0] ?? '';
+  return (await ofDevice('rbd export --no-progress "$0" - | sha256sum', image)).split(' ')[0] ?? '';
 }
 
 const parentOf = async (image: string) =>
@@ -76,7 +79,7 @@ test('a backup is restored as it was, and so is its increment, of what was writt
   const disk = (one: Thing) => digest(`volumes/volume-${one.id}`);
   const before = await disk(volume);
   const whole = await backup({});
-  await rbd('bench', '--io-type', 'write', '--io-total', '8M', `volumes/volume-${volume.id}`);
+  await ofDevice('rbd bench --io-type write --io-total 8M "$0"', `volumes/volume-${volume.id}`);
   const after = await disk(volume);
   expect(after).not.toBe(before);
   const increment = await backup({ is_incremental: true });
@@ -89,13 +92,19 @@ test('an image is made of a volume, and volumes of that image have what it had',
   const volume = await made(user, 'volume', { name: `${prefix}source`, size: 1, image_id: await guestImage() });
   const upload = [volume.id, `${prefix}of-volume`];
   const { image_id: image } = await user.call<{ image_id: string }>('block_storage.upload_volume_to_image', ...upload, {
-    disk_format: 'qcow2',
+    disk_format: 'raw',
     container_format: 'bare',
   });
   onTestFinished(async () => {
     await user.call('image.delete_image', image, { ignore_missing: true });
   });
-  await reaches(user, 'volume', volume, 'available');
+  const status = async () => (await user.call<{ readonly status: string }>('image.get_image', image)).status;
+  await until({
+    what: `image ${image} to be there`,
+    seconds: 120,
+    probe: async () => (await status()) === 'active' || undefined,
+    explain: status,
+  });
   const copy = await made(user, 'volume', { name: `${prefix}copy`, size: 1, image_id: image });
   expect(await digest(`volumes/volume-${copy.id}`)).toBe(await digest(`volumes/volume-${volume.id}`));
 }, 600_000);
