@@ -8,7 +8,7 @@ import { bundle } from '../many-clouds/bundle.ts';
 import { measure, type Size } from './measure.ts';
 import { scenarios } from './scenarios.ts';
 
-/** The most nodes that a cloud may have, by the CRDs. */
+/** The most nodes that `replicas` of a node group can say, and that large clouds are made for. */
 const MOST = 5000;
 
 const help = `usage: node bench/large-cloud/main.ts [options]      (make bench-large-cloud)

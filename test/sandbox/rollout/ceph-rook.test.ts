@@ -1,8 +1,8 @@
-import type { KubeObject, Transport } from '@openstack-operator/kube';
+import type { KubeObject } from '@openstack-operator/kube';
 import { CephStorage, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { controlPlane, createCloud, identityOnly, monitorsOf } from './cloud.ts';
-import { install, operatorUser } from './operator-access.ts';
+import { cloudWithRights } from './operator-access.ts';
 import { CephClient, playRook, serveRook } from './rook.ts';
 
 const backend = (name: string) => ({ name, type: 'ceph', cephPoolName: name });
@@ -10,18 +10,7 @@ const messengers = (host: string) => `[v2:${host}:3300,v1:${host}:6789]`;
 
 /** A cloud with volumes in a Ceph of Rook, whose operator has the rights of config/rbac; `refused`: what these lack. */
 async function volumesAtRook() {
-  const refused: string[] = [];
-  const wire = (transport: Transport): Transport => ({
-    ...transport,
-    request: async (request, signal) => {
-      const response = await transport.request(request, signal);
-      if (response.status === 403) refused.push(`${request.method} ${request.path}`);
-      return response;
-    },
-  });
-  const cloud = await createCloud({ server: { authorization: 'RBAC' }, wire });
-  await install(cloud, ['rbac/service_account.yaml', 'rbac/role.yaml', 'rbac/role_binding.yaml']);
-  await cloud.startOperator({ user: operatorUser });
+  const { cloud, refused } = await cloudWithRights();
   const cinder = { backends: [backend('fast'), backend('slow')] };
   const spec = { ...identityOnly, rabbitmq: {}, cephStorage: { mode: 'rook' }, cinder };
   await cloud.settle(cloud.rehearsal.create(controlPlane(spec)));

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { controllerOf, Secret, type Transport } from '@openstack-operator/kube';
+import { controllerOf, Secret } from '@openstack-operator/kube';
 import { MariaDB, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Issuers, runCertManager, serveCertManager } from './cert-manager.ts';
-import { type Cloud, controlPlane, createCloud, identityOnly, left, readyCloud } from './cloud.ts';
-import { install, operatorUser } from './operator-access.ts';
+import { type Cloud, controlPlane, identityOnly, left, readyCloud } from './cloud.ts';
+import { cloudWithRights } from './operator-access.ts';
 import { asUser, userImage } from './servers.ts';
 
 const issuerRef = { name: 'cloud' };
@@ -17,18 +17,7 @@ const told = (cloud: Cloud, kind: string, name: string) =>
   (cloud.get(kind, `my-cloud-${name}`)?.['spec'] as { tls?: object } | undefined)?.tls;
 
 test('what keeps an issuer from signing is told; what it has signed is used, made again when it is lost, and goes with the cloud', async () => {
-  const refused: string[] = [];
-  const wire = (transport: Transport): Transport => ({
-    ...transport,
-    request: async (request, signal) => {
-      const response = await transport.request(request, signal);
-      if (response.status === 403) refused.push(`${request.method} ${request.path}`);
-      return response;
-    },
-  });
-  const cloud = await createCloud({ server: { authorization: 'RBAC' }, wire });
-  await install(cloud, ['rbac/service_account.yaml', 'rbac/role.yaml', 'rbac/role_binding.yaml']);
-  await cloud.startOperator({ user: operatorUser });
+  const { cloud, refused } = await cloudWithRights();
   await cloud.settle(cloud.rehearsal.create(controlPlane({ ...identityOnly, tls: { enabled: true, issuerRef } })));
   const says = () => cloud.condition(MariaDB, 'my-cloud-mariadb', 'CredentialsReady')?.message;
   await cloud.until(() => says()?.includes('install cert-manager') === true);
