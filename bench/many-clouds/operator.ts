@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import {
   connect,
   createMetrics,
@@ -22,6 +22,8 @@ export interface Usage {
   readonly heap: number;
   /** Milliseconds for which nothing else had its turn. */
   readonly longestBlock: number;
+  /** Milliseconds of the longest pause for garbage collection: part of a block. */
+  readonly longestCollection: number;
   /** Requests that change something; what it asks about its permissions aside: method and path. */
   readonly writes: readonly string[];
   /** All requests, with the same exceptions, and the bytes that were sent with them. */
@@ -42,6 +44,10 @@ const RESOLUTION = 2;
  */
 const [kubeconfig = ''] = process.argv.slice(2);
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
+let longestCollection = 0;
+new PerformanceObserver((list) => {
+  longestCollection = Math.max(longestCollection, ...list.getEntries().map(({ duration }) => duration));
+}).observe({ entryTypes: ['gc'] });
 const metrics = createMetrics(new Registry());
 let writes: string[] = [];
 let requests = 0;
@@ -82,6 +88,7 @@ process.on('message', (asked) => {
     peak: process.resourceUsage().maxRSS * 1024,
     heap,
     longestBlock: Math.max(0, delays.max / 1e6 - RESOLUTION),
+    longestCollection,
     writes,
     requests,
     sent,
@@ -90,6 +97,7 @@ process.on('message', (asked) => {
   writes = [];
   requests = 0;
   sent = 0;
+  longestCollection = 0;
   delays.reset();
   process.send?.(usage);
 });

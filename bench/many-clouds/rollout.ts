@@ -91,6 +91,7 @@ export async function rest(operator: ChildProcess): Promise<Usage> {
       requests: all.requests + more.requests,
       sent: all.sent + more.sent,
       longestBlock: Math.max(all.longestBlock, more.longestBlock),
+      longestCollection: Math.max(all.longestCollection, more.longestCollection),
     };
   }
   return all;

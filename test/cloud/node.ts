@@ -11,7 +11,10 @@ export function nodeEnter(): readonly [string, ...string[]] {
   return [name, ...argv];
 }
 
-/** What a command prints that runs in the node: with its processes, its network and its files. */
+/**
+ * What a command prints that runs in the node: with its processes, its network and its files. Before it may stand
+ * `--node N`, for another one than the first.
+ */
 export function inNode(...command: readonly string[]): Promise<string> {
   const [name, ...argv] = nodeEnter();
   return program(name, ...argv, ...command);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addresses, admin, guestImage, member, networks, tiny } from '../fixture.ts';
-import { controlPlane } from '../kubernetes.ts';
 import { prefix } from '../running-cloud.ts';
 import { Server } from '../server.ts';
+import { nodes } from './plane.ts';
 
 interface Made {
   readonly id: string;
@@ -46,9 +46,7 @@ const hostOf = async ({ id }: Server) =>
 test('servers of a group with anti-affinity are on two nodes, and both have joined', async () => {
   const hosts = [await hostOf(one), await hostOf(two)];
   expect(hosts.toSorted()).toEqual(['node1', 'node2']);
-  const { status } = await controlPlane();
-  const { nodes } = status as { nodes?: readonly { name: string; phase: string }[] };
-  expect(nodes?.map(({ name, phase }) => [name, phase])).toEqual([
+  expect((await nodes()).map(({ name, phase }) => [name, phase])).toEqual([
     ['node1', 'Joined'],
     ['node2', 'Joined'],
   ]);

@@ -1,55 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { admin, externalNetwork, guestImage, member, networks, tiny } from '../fixture.ts';
-import { controlPlane, program } from '../kubernetes.ts';
+import { program } from '../kubernetes.ts';
 import { outside } from '../provider-network.ts';
 import { Server } from '../server.ts';
 import { until } from '../until.ts';
-
-const { name, namespace } = (await controlPlane()).metadata;
-const kubectl = (...words: readonly string[]) => program('kubectl', '-n', namespace, ...words);
-const plane = ['openstackcontrolplane', name];
+import { changeNova, kubectl, maintain } from './plane.ts';
 
 let server: Server;
 let floating: { readonly id: string; readonly floating_ip_address: string };
 let rule: string;
-
-/** Says whether nodes take servers of others, and has their agents replaced. Resolves when all is Ready with it. */
-async function enable(enabled: boolean): Promise<void> {
-  await kubectl(
-    'patch',
-    ...plane,
-    '--type=merge',
-    '-p',
-    JSON.stringify({ spec: { nova: { liveMigration: { enabled } } } }),
-  );
-  await kubectl('annotate', '--overwrite', ...plane, 'openstack.k8s.io/roll-node-agents=true');
-  await until({
-    what: 'the agents of all nodes to be replaced',
-    seconds: 600,
-    probe: async () => {
-      const { metadata, status } = JSON.parse(await kubectl('get', ...plane, '-o', 'json')) as {
-        readonly metadata: { readonly generation: number };
-        readonly status: {
-          readonly readyGeneration?: number;
-          readonly conditions: readonly { type: string; status: string }[];
-        };
-      };
-      const sets = JSON.parse(await kubectl('get', 'daemonsets', '-o', 'json')) as {
-        readonly items: readonly {
-          readonly status: Record<string, number | undefined>;
-        }[];
-      };
-      const isReady = status.conditions.find(({ type }) => type === 'Ready')?.status === 'True';
-      const isNew = sets.items.every(
-        ({ status: { desiredNumberScheduled, updatedNumberScheduled, numberReady } }) =>
-          updatedNumberScheduled === desiredNumberScheduled && numberReady === desiredNumberScheduled,
-      );
-      return (isReady && status.readyGeneration === metadata.generation && isNew) || undefined;
-    },
-    explain: () => kubectl('get', 'openstackcontrolplane,nova,daemonset,pod', '-o', 'wide'),
-  });
-  await kubectl('annotate', ...plane, 'openstack.k8s.io/roll-node-agents-');
-}
 
 const host = async () =>
   (await admin.call<{ hypervisor_hostname: string }>('compute.get_server', server.id)).hypervisor_hostname;
@@ -65,7 +24,7 @@ const uptime = async () =>
   );
 
 beforeAll(async () => {
-  await enable(true);
+  await changeNova({ liveMigration: { enabled: true } });
   const [user, image, flavor, { near }] = await Promise.all([member(), guestImage(), tiny(), networks()]);
   server = await Server.create(user, { name: 'mover', image, flavor, networks: [{ uuid: near }] });
   await server.reaches('ACTIVE', 240);
@@ -79,7 +38,7 @@ afterAll(async () => {
   const user = await member();
   await user.call('network.delete_ip', floating.id);
   await user.call('network.delete_security_group_rule', rule);
-  await enable(false);
+  await changeNova({ liveMigration: { enabled: false } });
 }, 900_000);
 
 const askNova = async (): Promise<void> => {
@@ -133,14 +92,6 @@ test('a running server moves to the other node and back, with its disk and its a
   expect(Math.max(there, back)).toBeLessThan(15);
 });
 
-/** What the status has of a node's maintenance. */
-async function maintenanceOf(node: string): Promise<{ readonly phase?: string; readonly message?: string }> {
-  const { status } = (await controlPlane()) as {
-    status: { nodes?: readonly { name: string; maintenance?: { phase?: string; message?: string } }[] };
-  };
-  return status.nodes?.find((one) => one.name === node)?.maintenance ?? {};
-}
-
 test('a node in maintenance is emptied of its servers, and gets none until that is over', async () => {
   const first = await host();
   const compute = async () => {
@@ -150,21 +101,15 @@ test('a node in maintenance is emptied of its servers, and gets none until that 
     });
     return found.map(({ status, disabled_reason }) => [status, disabled_reason]);
   };
-  const becomes = (phase: string | undefined) =>
-    until({
-      what: `the maintenance of ${first} to be ${phase ?? 'over'}`,
-      seconds: 300,
-      probe: async () => (await maintenanceOf(first)).phase === phase || undefined,
-      explain: async () => `${JSON.stringify(await maintenanceOf(first))}\n${await kubectl('get', 'job,pod')}`,
-    });
-  const annotation = 'openstack.k8s.io/maintenance';
-  const silence = await move(async () => void (await kubectl('annotate', 'node', first, `${annotation}=new kernel`)));
-  await becomes('Emptied');
+  let emptied: Promise<void> | undefined;
+  const silence = await move(async () => {
+    emptied = maintain(first, 'new kernel', 'Emptied');
+  });
+  await emptied;
   process.stdout.write(`silence of a guest that leaves a node in maintenance: ${silence.toFixed(1)} s\n`);
   expect(silence).toBeLessThan(15);
-  expect(await compute()).toEqual([['disabled', `${annotation}: new kernel`]]);
-  await kubectl('annotate', 'node', first, `${annotation}-`);
-  await becomes(undefined);
+  expect(await compute()).toEqual([['disabled', 'openstack.k8s.io/maintenance: new kernel']]);
+  await maintain(first, null, undefined);
   expect(await compute()).toEqual([['enabled', null]]);
   expect(await host()).not.toBe(first);
 });
