@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { table } from '../../test/cloud/table.ts';
 import { machine } from '../machine.ts';
 import { bundle } from '../many-clouds/bundle.ts';
+import { commonHelp, type Options, optionsOf } from '../options.ts';
 import { measure, type Size } from './measure.ts';
 import { scenarios } from './scenarios.ts';
 
@@ -18,36 +18,16 @@ tenth of them that are lost and come back, for a roll of agents (a twentieth of 
 operator is in one process, an embedded Kubernetes in another, HTTP/2 between them, in real time. Its nodes are hollow:
 each pod is ready in the moment in which it is bound, and each Job has succeeded.
 
-  --nodes N,N,..   how many (default 1,100,1000; at most ${MOST})
-  --heap MiB       of the operator (default 358: 70 % of the memory that config/manager allows it)
-  --profile DIR    has V8 write where the operator's processor time goes there
+  --nodes N,N,..    how many (default 1,100,1000; at most ${MOST})
+${commonHelp}
 `;
 
-const { values } = parseArgs({
-  options: {
-    nodes: { type: 'string', default: '1,100,1000' },
-    heap: { type: 'string', default: '358' },
-    profile: { type: 'string' },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-});
-const sizes = values.nodes.split(',').map(Number);
-const heap = Number(values.heap);
-if (values.help) process.stdout.write(help);
-else if (sizes.some((size) => !Number.isInteger(size) || size < 1 || size > MOST)) {
-  process.stderr.write(
-    `bench/large-cloud: --nodes ${values.nodes}: numbers from 1 to ${MOST} are expected, as in 1,100,1000\n`,
-  );
-  process.exitCode = 2;
-} else if (!Number.isInteger(heap) || heap < 64) {
-  process.stderr.write(`bench/large-cloud: --heap ${values.heap}: a number of MiB from 64 on is expected\n`);
-  process.exitCode = 2;
-} else await main();
+const options = optionsOf({ name: 'large-cloud', of: 'nodes', fallback: '1,100,1000', most: MOST, help });
+if (options !== undefined) await main(options);
 
-async function main(): Promise<void> {
+async function main({ sizes, heap, flags }: Options): Promise<void> {
   const before = machine();
   const folder = mkdtempSync(join(tmpdir(), 'openstack-operator-bench-'));
-  const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
   try {
     const program = await bundle(join(import.meta.dirname, '../many-clouds/operator.ts'), folder);
     const measured: Size[] = [];

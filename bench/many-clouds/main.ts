@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { table } from '../../test/cloud/table.ts';
 import { machine } from '../machine.ts';
+import { commonHelp, type Options, optionsOf } from '../options.ts';
 import { straightLine } from '../straight-line.ts';
 import { type Measured, measure } from './rollout.ts';
 
@@ -16,42 +16,24 @@ Rolls out so many minimal clouds at once: the operator in one process, an embedd
 them, in real time. Then lets them rest, then starts a new operator. 100 clouds take some ten minutes of two cores.
 
   --clouds N,N,..   how many (default 1,10,100; at most ${MOST} each, as each takes a node of its own)
-  --heap MiB        of the operator (default 358: 70 % of the memory that config/manager allows it)
+${commonHelp}
   --hollow          nodes run nothing, and each pod is ready at once: more clouds than the processes of one machine can be
 `;
 
 /** Writes of an operator that has nothing to do that are told one by one. */
 const mostTold = 20;
 
-const { values } = parseArgs({
-  options: {
-    clouds: { type: 'string', default: '1,10,100' },
-    heap: { type: 'string', default: '358' },
-    hollow: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-});
-const sizes = values.clouds.split(',').map(Number);
-const heap = Number(values.heap);
-if (values.help) process.stdout.write(help);
-else if (sizes.some((size) => !Number.isInteger(size) || size < 1 || size > MOST)) {
-  process.stderr.write(
-    `bench/many-clouds: --clouds ${values.clouds}: numbers from 1 to ${MOST} are expected, as in 1,10,100\n`,
-  );
-  process.exitCode = 2;
-} else if (!Number.isInteger(heap) || heap < 64) {
-  process.stderr.write(`bench/many-clouds: --heap ${values.heap}: a number of MiB from 64 on is expected\n`);
-  process.exitCode = 2;
-} else await main();
+const options = optionsOf({ name: 'many-clouds', of: 'clouds', fallback: '1,10,100', most: MOST, help });
+if (options !== undefined) await main(options);
 
-async function main(): Promise<void> {
+async function main({ sizes, heap, hollow, flags }: Options): Promise<void> {
   const before = machine();
   const folder = mkdtempSync(join(tmpdir(), 'openstack-operator-bench-'));
   const all: Measured[] = [];
   try {
     for (const size of sizes) {
       let last = '';
-      const measured = await measure({ clouds: size, heap, hollow: values.hollow }, folder, (text) => {
+      const measured = await measure({ clouds: size, heap, hollow, flags }, folder, (text) => {
         if (text !== last) console.log(`${size} clouds: ${text}`);
         last = text;
       });
@@ -62,9 +44,7 @@ async function main(): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  console.log(
-    `\n${before}; heap of ${heap} MiB${values.hollow ? '; hollow nodes' : ''}\n\n${figures(all)}\n\n${fits(all)}\n`,
-  );
+  console.log(`\n${before}; heap of ${heap} MiB${hollow ? '; hollow nodes' : ''}\n\n${figures(all)}\n\n${fits(all)}\n`);
 }
 
 function figures(all: readonly Measured[]): string {

@@ -5,6 +5,7 @@ import { minimalControlPlane } from '@openstack-operator/cli';
 import { type Client, connect, Namespace, realClock, sleep } from '@openstack-operator/kube';
 import { conditionOf, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { operatorFlags, startChild } from '../child.ts';
+import type { Options } from '../options.ts';
 import { bundle } from './bundle.ts';
 import type { Usage } from './operator.ts';
 
@@ -34,11 +35,11 @@ const patience = (clouds: number) => 120 + 30 * clouds;
  * collects more where less of the `heap` (MiB) is left. Pods of `hollow` nodes are ready at once, and run nothing.
  */
 export async function measure(
-  { clouds, heap, hollow }: { readonly clouds: number; readonly heap: number; readonly hollow: boolean },
+  { clouds, heap, hollow, flags: more }: Omit<Options, 'sizes'> & { readonly clouds: number },
   folder: string,
   told: (text: string) => void,
 ): Promise<Measured> {
-  const flags = [...operatorFlags, `--max-old-space-size=${heap}`];
+  const flags = [...operatorFlags, `--max-old-space-size=${heap}`, ...more];
   const kubeconfig = join(folder, `kubeconfig-${clouds}`);
   const program = await bundle(join(import.meta.dirname, 'operator.ts'), folder);
   const server = await startChild(join(import.meta.dirname, 'server.ts'), [

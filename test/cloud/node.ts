@@ -1,14 +1,25 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { program } from './kubernetes.ts';
 
-/** What is put before a command so that it runs in the node's namespaces. @throws Error when nobody told */
-export function nodeEnter(): readonly [string, ...string[]] {
-  const [name, ...argv] = (process.env['CLOUD_NODE_ENTER'] ?? '').split(' ').filter((word) => word !== '');
+/** The words of a command that the shell of the cloud tells. @throws Error when nobody told */
+function told(variable: string, what: string): readonly [string, ...string[]] {
+  const [name, ...argv] = (process.env[variable] ?? '').split(' ').filter((word) => word !== '');
   if (name === undefined) {
     throw new Error(
-      'CLOUD_NODE_ENTER names no command that enters the node: run the suite in the shell of the cloud (make cloud-shell)',
+      `${variable} names no command that ${what}: run the suite in the shell of the cloud (make cloud-shell)`,
     );
   }
   return [name, ...argv];
+}
+
+/** What is put before a command so that it runs in the node's namespaces. @throws Error when nobody told */
+export const nodeEnter = (): readonly [string, ...string[]] => told('CLOUD_NODE_ENTER', 'enters the node');
+
+/** Has the cloud have so many nodes, at least: those that are not there join it. @throws Error that says why one did not */
+export async function haveNodes(count: number): Promise<void> {
+  const [name, ...argv] = told('CLOUD_UP', 'brings the cloud up');
+  await promisify(execFile)(name, [...argv, '--nodes', String(count)], { timeout: 600_000, maxBuffer: 2 ** 26 });
 }
 
 /**

@@ -33,6 +33,8 @@ export interface Wanted {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Of a group of servers that says on which hosts they are. */
   readonly group?: string;
+  /** An availability zone, or a host of it as `zone:host`. */
+  readonly zone?: string;
 }
 
 /** A server of a user, and what its guest says on the serial console. */
@@ -47,7 +49,10 @@ export class Server {
     this.name = name;
   }
 
-  static async create(user: User, { name, image, flavor, networks, script, metadata, group }: Wanted): Promise<Server> {
+  static async create(
+    user: User,
+    { name, image, flavor, networks, script, metadata, group, zone }: Wanted,
+  ): Promise<Server> {
     const state = await user.call<ServerState>('compute.create_server', {
       name: `${prefix}${name}`,
       image_id: image,
@@ -55,6 +60,7 @@ export class Server {
       networks,
       ...(script === undefined ? {} : { user_data: Buffer.from(`#!/bin/sh\n${script}\n`).toString('base64') }),
       ...(metadata === undefined ? {} : { metadata }),
+      ...(zone === undefined ? {} : { availability_zone: zone }),
       ...(group === undefined ? {} : { scheduler_hints: { group } }),
     });
     return new Server(user, { id: state.id, name: `${prefix}${name}` });

@@ -12,6 +12,8 @@ export const controlPlane = { namespace: 'openstack', name: 'my-cloud' };
 /** Where a cloud keeps what it needs, and what it says of itself. */
 export interface Place {
   readonly directory: string;
+  /** Options that tell a command of this place. */
+  readonly options: readonly string[];
   /** Which set of addresses the node takes (tools/kubernetes/up --help). */
   readonly instance: number;
   /** The node: certificates, kubeconfig, logs, and the images, which outlive it. */
@@ -45,6 +47,7 @@ export function placeOf(dir: string | undefined, instance: number): Place {
   const kubernetes = dir === undefined ? join(cache, 'openstack-operator/node') : join(directory, 'kubernetes');
   return {
     directory,
+    options: [...(dir === undefined ? [] : ['--dir', directory]), '--instance', String(instance)],
     instance,
     kubernetes,
     kubeconfig: join(kubernetes, 'kubeconfig'),

@@ -20,6 +20,7 @@ export async function shell(place: Place, command: readonly string[]): Promise<n
   const environment = {
     KUBECONFIG: place.kubeconfig,
     CLOUD_NODE_ENTER: `${join(root, 'tools/kubernetes/enter')} --dir ${place.kubernetes}`,
+    CLOUD_UP: [process.execPath, join(root, 'tools/cloud/main.ts'), 'up', '--no-server', ...place.options].join(' '),
     OS_CLIENT_CONFIG_FILE: place.clouds,
     PATH: [
       place.programs,

@@ -6,7 +6,8 @@ import { changeNova, maintain } from './plane.ts';
 let server: Server;
 
 beforeAll(async () => {
-  await changeNova({ coldMigration: { enabled: true } });
+  // Live migration, so that what others run there leaves a node in maintenance as well.
+  await changeNova({ coldMigration: { enabled: true }, liveMigration: { enabled: true } });
   const [user, image, flavor, { near }] = await Promise.all([member(), guestImage(), tiny(), networks()]);
   server = await Server.create(user, { name: 'sleeper', image, flavor, networks: [{ uuid: near }] });
   await server.reaches('ACTIVE', 240);
@@ -14,7 +15,7 @@ beforeAll(async () => {
 }, 900_000);
 afterAll(async () => {
   await server.delete();
-  await changeNova({ coldMigration: { enabled: false } });
+  await changeNova({ coldMigration: { enabled: false }, liveMigration: { enabled: false } });
 }, 900_000);
 
 const host = async () =>
