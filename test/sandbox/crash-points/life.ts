@@ -2,6 +2,7 @@ import { Secret } from '@openstack-operator/kube';
 import { annotations, conditionOf, kindOf } from '@openstack-operator/openstack';
 import { type Cloud, controlPlane, identityOnly } from '../rollout/cloud.ts';
 import { builtIn } from '../rollout/normalise.ts';
+import type { Course } from './courses.ts';
 
 /** One thing that is done to a cloud, and when it has been dealt with. */
 export interface Phase {
@@ -43,16 +44,41 @@ export const whole: Size = {
 
 const ref = (name: string) => ({ namespace: 'openstack', name });
 
+/** Puts a patch on a cloud's control plane. */
+const patched = (cloud: Cloud, patch: object) =>
+  cloud.settle(cloud.rehearsal.sandbox.client().patch(kindOf(controlPlane()), ref('my-cloud'), 'merge', patch));
+
+const deletion: Phase = {
+  name: 'deletion',
+  act: (cloud) => cloud.settle(cloud.rehearsal.sandbox.client().delete(kindOf(controlPlane()), ref('my-cloud'))),
+  done: gone,
+};
+
+/** A cloud that takes its course, and is deleted. */
+export function lifeWith({ spec, bring, changes }: Course): readonly Phase[] {
+  const rollout = async (cloud: Cloud) => {
+    await bring?.(cloud);
+    await cloud.settle(cloud.rehearsal.create(controlPlane(spec)));
+  };
+  return [
+    { name: 'rollout', act: rollout, done: ready },
+    ...Object.entries(changes).map(([name, { patch, arrived }]) => ({
+      name,
+      act: (cloud: Cloud) => patched(cloud, patch),
+      done: (cloud: Cloud) => ready(cloud) && arrived(cloud),
+    })),
+    deletion,
+  ];
+}
+
 /** All that is done to a cloud from its beginning to its end. */
 export function lifeOf({ spec, reconfiguration, scaled }: Size): readonly Phase[] {
-  const resource = controlPlane(spec);
-  const change = (cloud: Cloud, to: object) =>
-    cloud.settle(cloud.rehearsal.sandbox.client().patch(kindOf(resource), ref('my-cloud'), 'merge', { spec: to }));
+  const change = (cloud: Cloud, to: object) => patched(cloud, { spec: to });
   const secret = (cloud: Cloud, name: string, patch: object) =>
     cloud.settle(cloud.rehearsal.sandbox.client().patch(Secret, ref(name), 'merge', patch));
-  const changing = (name: string, act: Phase['act'], done = ready): Phase => ({ name, act, done });
+  const changing = (name: string, act: Phase['act']): Phase => ({ name, act, done: ready });
   return [
-    changing('rollout', (cloud) => cloud.settle(cloud.rehearsal.create(resource))),
+    changing('rollout', (cloud) => cloud.settle(cloud.rehearsal.create(controlPlane(spec)))),
     changing('reconfiguration', (cloud) => change(cloud, reconfiguration)),
     changing('scale', (cloud) => change(cloud, scaled)),
     changing('rotation of a password', (cloud) =>
@@ -66,11 +92,7 @@ export function lifeOf({ spec, reconfiguration, scaled }: Size): readonly Phase[
         metadata: { annotations: { [annotations.rotatedAt]: 'never' } },
       }),
     ),
-    changing(
-      'deletion',
-      (cloud) => cloud.settle(cloud.rehearsal.sandbox.client().delete(kindOf(resource), ref('my-cloud'))),
-      gone,
-    ),
+    deletion,
   ];
 }
 

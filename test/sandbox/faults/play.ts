@@ -4,7 +4,7 @@ import { watchWorld } from '../crash-points/world.ts';
 import { controlPlane } from '../rollout/cloud.ts';
 import { duplicateJobs } from '../rollout/duplicate-jobs.ts';
 import { differences, finalObjects } from '../rollout/normalise.ts';
-import { type CloudName, clouds } from './clouds.ts';
+import { type CloudName, type CloudOption, clouds } from './clouds.ts';
 import { faults } from './faults.ts';
 import { described, type Incident, longest, type Schedule, shrink, troubled } from './schedule.ts';
 import { createStage, type Stage } from './stage.ts';
@@ -37,14 +37,19 @@ function undisturbedEnd(cloud: CloudName): Promise<End> {
 }
 
 async function lead({ seed, cloud: size, incidents }: Schedule): Promise<{ end: End | string; violations: string[] }> {
-  const { spec, change } = clouds[size];
+  const { spec, bring, change }: CloudOption = clouds[size];
   const stage = await createStage(seed, seededRandom(seed));
   const { cloud, violations } = stage;
   const world = watchWorld(cloud);
   const duplicates = duplicateJobs(cloud);
+  const arrived = async () => {
+    await cloud.until(() => change.arrived(cloud), patience);
+    await cloud.ready(patience);
+  };
   try {
     stage.start();
     const resource = controlPlane(spec);
+    await bring?.(cloud);
     await cloud.settle(cloud.rehearsal.create(resource));
     const begun = cloud.clock.now();
     const endings = incidents.map((incident) => arrange(stage, incident));
@@ -52,15 +57,15 @@ async function lead({ seed, cloud: size, incidents }: Schedule): Promise<{ end: 
     // Jobs tell what was stated when they ran: all of a rollout's are to run before the change.
     await cloud.ready(patience);
     const ref = { namespace: 'openstack', name: 'my-cloud' };
-    await cloud.settle(cloud.rehearsal.sandbox.client().patch(kindOf(resource), ref, 'merge', { spec: change }));
+    await cloud.settle(cloud.rehearsal.sandbox.client().patch(kindOf(resource), ref, 'merge', change.patch));
     const end = begun + troubled + longest;
     await cloud.clock.advance(Math.max(0, end - cloud.clock.now()));
     for (const over of endings) over();
     stage.calm();
     if (![...stage.lives].some(({ elected }) => elected)) stage.start();
-    await cloud.ready(patience);
+    await arrived();
     await cloud.clock.advance(90_000);
-    await cloud.ready(patience);
+    await arrived();
     return {
       end: { ...objectsOf(stage), secrets: secretsOf(world.history()) },
       violations: [...violations, ...duplicates()],
