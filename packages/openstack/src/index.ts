@@ -157,7 +157,7 @@ export {
   recordedNodes,
 } from './plan/cluster-nodes.ts';
 export { containersOf, hasRun } from './plan/container-states.ts';
-export { planGenerated, rotationOf } from './plan/generated.ts';
+export { planGenerated, rotationDueAt, rotationOf } from './plan/generated.ts';
 export { carriesGuests, isHeldByUsers, protectFinalizer } from './plan/held-kinds.ts';
 export { KeyMaterialMissingError } from './plan/key-material.ts';
 export type { Hold, Live } from './plan/live.ts';

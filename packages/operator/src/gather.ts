@@ -123,7 +123,7 @@ interface Remembered {
   readonly release?: ReleaseStatus;
   readonly members?: Members;
   readonly lasting?: Readonly<Record<string, string>>;
-  readonly rotated?: Readonly<Record<string, Rotation>>;
+  readonly rotated?: Readonly<Record<string, Partial<Rotation>>>;
   readonly tls?: TlsState;
   readonly tlsGeneration?: number;
 }

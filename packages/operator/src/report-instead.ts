@@ -54,7 +54,7 @@ export async function reportUncomposed(context: OperatorContext, { message: word
 export async function reportInstead(context: OperatorContext, phase: string, why: Progress): Promise<void> {
   const { jobs = {} } = (context.object['status'] ?? {}) as { jobs?: Record<string, string> };
   const findings: Findings = {
-    composition: { complete: false, status: {} },
+    composition: { complete: false, status: {}, steps: [] },
     progress: [why],
     failures: new Map(),
     lasting: new Set(),

@@ -3,6 +3,7 @@ import {
   ConnectionError,
   ForeignObjectError,
   isApiError,
+  Secret,
   type StoredObject,
   timestamp,
 } from '@openstack-operator/kube';
@@ -20,6 +21,7 @@ import {
   reasons,
   reconcileRequestOf,
   retainedFor,
+  rotationDueAt,
   settledTls,
 } from '@openstack-operator/openstack';
 import { podsWith } from './component-pods.ts';
@@ -27,7 +29,7 @@ import type { ComposeContext, OperatorContext } from './context.ts';
 
 /** What the report is made from. */
 export interface Findings {
-  readonly composition: Pick<Composition, 'complete' | 'status' | 'rotating'>;
+  readonly composition: Pick<Composition, 'complete' | 'status' | 'rotating' | 'steps'>;
   readonly progress: readonly Progress[];
   /** What a write ran into: it stands in the condition of its step. */
   readonly failures: ReadonlyMap<string, Error>;
@@ -107,7 +109,7 @@ export function statusOf(
     ...(target === undefined ? {} : { release: advance(release, target, judged) }),
     ...(settled === undefined ? {} : { tls: settled, tlsGeneration: tls?.generation }),
     ...(judged.some(({ leaving }) => leaving) ? { agentsLeaving: true } : {}),
-    ...rotatedOf(context, completed),
+    ...(composition.complete ? rotatedOf(context, composition, completed) : {}),
     observedGeneration: generation,
     ...(request === undefined ? {} : { lastHandledReconcileAt: request }),
     ...(readyGeneration === undefined ? {} : { readyGeneration }),
@@ -134,16 +136,29 @@ function completedRotations(
   return isDone && !usesBefore({ cache, object }) ? rotations : [];
 }
 
-/** The rotations that were completed, with those that are completed now. */
+/** The rotations that were completed, with those that are completed now, and when the next ones are due. */
 function rotatedOf(
-  { object, clock }: Pick<ComposeContext, 'object' | 'clock'>,
+  { cache, object, clock }: Pick<ComposeContext, 'cache' | 'object' | 'clock'>,
+  { steps }: Findings['composition'],
   completed: ReturnType<typeof completedRotations>,
 ): { readonly rotated?: Readonly<Record<string, object>> } {
-  const { rotated } = (object['status'] ?? {}) as { rotated?: Readonly<Record<string, object>> };
-  if (completed.length === 0) return rotated === undefined ? {} : { rotated };
+  const before = ((object['status'] ?? {}) as { rotated?: Readonly<Record<string, { next?: string }>> }).rotated ?? {};
   const time = timestamp(clock);
-  const added = completed.map(([secret, rotation]) => [secret, { ...rotation, time }] as const);
-  return { rotated: { ...rotated, ...Object.fromEntries(added) } };
+  const rotated: Record<string, object> = Object.fromEntries([
+    ...Object.entries(before).flatMap(([secret, told]) => {
+      const { next: _next, ...done } = told;
+      return Object.keys(done).length === 0 ? [] : [[secret, done] as const];
+    }),
+    ...completed.map(([secret, rotation]) => [secret, { ...rotation, time }] as const),
+  ]);
+  for (const desired of steps.flatMap(({ objects }) => objects)) {
+    if (desired.verb !== 'generate' || desired.succession === undefined) continue;
+    const { name = '', namespace = '' } = desired.object.metadata;
+    const secret = cache.get(Secret, { name, namespace });
+    const next = secret && rotationDueAt(secret, desired.succession);
+    if (next !== undefined) rotated[name] = { ...rotated[name], next: timestamp({ now: () => next }) };
+  }
+  return Object.keys(rotated).length === 0 ? {} : { rotated };
 }
 
 /** Whether a pod of a resource may still use a password before: one that is being deleted, or whose Job began with it. */

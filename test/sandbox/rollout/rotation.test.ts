@@ -1,4 +1,4 @@
-import { Secret, timestamp } from '@openstack-operator/kube';
+import { parseTimestamp, Secret, timestamp } from '@openstack-operator/kube';
 import { OpenStackControlPlane, Placement } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, isReady, only, readyCloud } from './cloud.ts';
@@ -156,13 +156,19 @@ test('a password of a certain age is rotated without a request, and every one af
     const since = timestamp({ now: () => cloud.clock.now() + (minutes - 2 * 1440) * 60_000 });
     return cloud.change(Secret, name, { metadata: { annotations: { 'openstack.k8s.io/rotated-at': since } } });
   };
+  /** Two days after its password was generated. */
+  const next = () => {
+    const since = cloud.get('Secret', name)?.metadata.annotations?.['openstack.k8s.io/rotated-at'] ?? '';
+    return timestamp({ now: () => parseTimestamp(since) + 2 * 86_400_000 });
+  };
   const old = passwordOf(cloud);
+  expect(status()).toEqual({ next: next() });
   await dueIn(10);
   await cloud.clock.advance(9 * 60_000);
-  expect([generation(), passwordOf(cloud)]).toEqual([undefined, old]);
+  expect([generation(), passwordOf(cloud), status()]).toEqual([undefined, old, { next: next() }]);
   await cloud.clock.advance(5 * 60_000);
   await cloud.ready();
-  expect([generation(), status()]).toEqual(['2', { generation: 2, time: expect.stringMatching(/^20/) }]);
+  expect([generation(), status()]).toEqual(['2', { generation: 2, time: expect.stringMatching(/^20/), next: next() }]);
   expect([await accepts(cloud, old), await accepts(cloud, passwordOf(cloud))]).toEqual([false, true]);
 
   // A request comes on top, and the next one is as far away as ever.
@@ -172,10 +178,16 @@ test('a password of a certain age is rotated without a request, and every one af
   const between = passwordOf(cloud);
   await cloud.clock.advance(30 * 60_000);
   expect([generation(), passwordOf(cloud)]).toEqual(['3', between]);
+  expect(status()).toMatchObject({ generation: 3, request: 'between', next: next() });
   await dueIn(1);
   await cloud.clock.advance(5 * 60_000);
   await cloud.ready();
   expect([generation(), await accepts(cloud, between)]).toEqual(['4', false]);
+
+  // Without a schedule there is no next one.
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { passwordRotationDays: null } });
+  await cloud.ready();
+  expect(status()).toEqual({ generation: 4, request: 'between', time: expect.stringMatching(/^20/) });
 });
 
 test('a user in Keystone takes turns with a second one: requests go on, and the one before is refused in the end', async () => {

@@ -83,8 +83,8 @@ export const common = {
     { maxItems: 64 },
   ),
   rotated: map(
-    'Passwords that were rotated, by Secret. No pod uses the one before any more, and it is refused once the resource is Ready again.',
-    object('The last rotation.', {
+    'Passwords that were rotated, or will be, by Secret. No pod uses the one before any more, and it is refused once the resource is Ready again.',
+    object('The last rotation, and the next one.', {
       generation: int('How many passwords there were, with the present one.', {
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
@@ -92,6 +92,10 @@ export const common = {
       time: string('When it was completed.', { maxLength: 64, format: 'date-time' }),
       request: string('The last value of the annotation rotate-at that was followed.', {
         maxLength: mostOfRequest,
+      }),
+      next: string('When the password is rotated because of its age. Absent without passwordRotationDays.', {
+        maxLength: 64,
+        format: 'date-time',
       }),
     }),
     { maxProperties: 16 },

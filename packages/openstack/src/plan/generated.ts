@@ -181,11 +181,20 @@ function unfilledKeys(live: Live, secret: StoredObject, { filled = [], filledBy,
 
 type Every = Pick<KeyRotation | Succession, 'intervalSeconds'>;
 
-/** Milliseconds until the keys are to be rotated, if ever; what says no time that can be read is rotated now. */
-function untilDue(now: number, { metadata }: StoredObject, { intervalSeconds }: Every = {}): number | undefined {
+/**
+ * Milliseconds since the epoch at which the keys of a Secret are to be rotated because of their age, if ever; of what says no time
+ * that can be read, long ago.
+ */
+export function rotationDueAt({ metadata }: KubeObject, { intervalSeconds }: Every = {}): number | undefined {
   if (intervalSeconds === undefined) return undefined;
   const since = parseTimestamp(metadata.annotations?.[annotations.rotatedAt] ?? metadata.creationTimestamp ?? '');
-  return Number.isNaN(since) ? 0 : since + intervalSeconds * 1000 - now;
+  return Number.isNaN(since) ? 0 : since + intervalSeconds * 1000;
+}
+
+/** Milliseconds until then. */
+function untilDue(now: number, secret: StoredObject, every: Every | undefined): number | undefined {
+  const at = rotationDueAt(secret, every);
+  return at === undefined ? undefined : at - now;
 }
 
 /** The same; undefined when it is due, and the rotation before lasts. */

@@ -64,7 +64,7 @@ export interface OperatorSurroundings {
   /** Generation of the child by whose field `tls` that is told, as it is there. */
   readonly tlsGeneration?: number;
   /** The rotations that were completed last, by Secret, as its status has them. */
-  readonly rotated: Readonly<Record<string, Rotation>>;
+  readonly rotated: Readonly<Record<string, Partial<Rotation>>>;
   /** Names the key of digests: those that follow from them carry it (credential-digest.ts). */
   readonly digestKeyId?: string;
 }
