@@ -260,6 +260,40 @@ test('a user in Keystone takes turns with a second one: requests go on, and the 
   expect(await isLetIn('placement.b', second)).toBe(false);
 });
 
+test('a control plane has the services that it names rotate theirs, and refuses other names', async () => {
+  const { cloud } = await readyCloud({ spec: only('mariadb', 'memcached', 'keystone', 'placement') });
+  const ask = (rotate: string | null, value: string) =>
+    cloud.change(OpenStackControlPlane, 'my-cloud', {
+      metadata: { annotations: { 'openstack.k8s.io/rotate': rotate, 'openstack.k8s.io/rotate-at': value } },
+    });
+  const requests = (kind: 'Keystone' | 'Placement') => {
+    const [status = {}] = cloud.list(kind).map((one) => one['status'] as { rotated?: Record<string, object> });
+    return Object.values(status.rotated ?? {}).map((one) => (one as { request?: string }).request);
+  };
+  const done = (value: string) => (kind: 'Keystone' | 'Placement', passwords: number) =>
+    cloud.until(() => requests(kind).length === passwords && requests(kind).every((one) => one === value));
+  await ask('placement', 'one');
+  await done('one')('Placement', 3);
+  await cloud.ready();
+  expect(requests('Keystone')).toEqual([]);
+
+  await ask('placement,nova', 'two');
+  await cloud.until(() => cloud.condition(OpenStackControlPlane, 'my-cloud', 'RotationReady') !== undefined);
+  await cloud.clock.advance(120_000);
+  await cloud.ready();
+  expect(cloud.condition(OpenStackControlPlane, 'my-cloud')).toMatchObject({
+    status: 'True',
+    message: expect.stringContaining('nova is no service of this cloud whose passwords can be rotated'),
+  });
+  expect([requests('Keystone'), requests('Placement')]).toEqual([[], ['one', 'one', 'one']]);
+
+  await ask(null, 'two');
+  await done('two')('Keystone', 1);
+  await done('two')('Placement', 3);
+  await cloud.ready();
+  expect(cloud.condition(OpenStackControlPlane, 'my-cloud', 'RotationReady')).toBeUndefined();
+});
+
 test('a control plane has all of its services rotate theirs', async () => {
   const { cloud } = await readyCloud();
   await rotate(cloud, 'all');

@@ -18,6 +18,7 @@ import type { Release } from '../releases/release.ts';
 import { services } from '../services/index.ts';
 import { type Child, children } from './children.ts';
 import { neededConnections } from './connections.ts';
+import { isToRotate, rotationStep } from './rotation.ts';
 import { type ControlPlaneSpec, isAbsent, isEnabled, templateOf } from './spec.ts';
 import { type ApiTls, apiTls, tlsOf, tlsStep } from './tls.ts';
 
@@ -39,7 +40,7 @@ export function composeControlPlane(resource: ServiceResource, surroundings: Sur
   const steps = children.map((child) => childStep({ resource, spec, kept, tls }, child));
   const claims = claimStep(resource, spec, releaseNamed(release) ?? defaultRelease, surroundings);
   return {
-    steps: [claims, ...steps, ...tlsStep(tls)],
+    steps: [claims, ...rotationStep(resource, spec), ...steps, ...tlsStep(tls)],
     complete: true,
     status: {
       release: { target: release },
@@ -307,14 +308,15 @@ function wayOut(child: Child, absent: Child): string {
 }
 
 /**
- * Jobs, passwords and node agents are the children's: who asks the control plane to run or to replace them means all of them, and
- * so does who names nodes that are gone. The class of operators is theirs as well: a child is let go when its control plane is gone.
+ * Jobs, passwords and node agents are the children's: who asks the control plane to run or to replace them means all of them, unless
+ * they are named, and so does who names nodes that are gone. The class of operators is theirs as well: a child is let go when its control plane is gone.
  */
-function annotationsOf({ metadata }: ServiceResource): { annotations?: Record<string, string> } {
+function annotationsOf({ resource, spec }: Cloud, child: Child): { annotations?: Record<string, string> } {
   const { reconcileAt, rotateAt, rollNodeAgents, forgetNodes, operatorClass } = annotations;
   const passed = [reconcileAt, rotateAt, rollNodeAgents, forgetNodes, operatorClass].flatMap((name) => {
-    const value = metadata.annotations?.[name];
-    return value === undefined ? [] : [[name, value] as const];
+    const value = resource.metadata.annotations?.[name];
+    const isMeant = name !== rotateAt || isToRotate(resource, spec, child);
+    return value === undefined || !isMeant ? [] : [[name, value] as const];
   });
   return passed.length === 0 ? {} : { annotations: Object.fromEntries(passed) };
 }
@@ -354,7 +356,7 @@ function childObject(cloud: Cloud, child: Child): KubeObject {
   return {
     apiVersion: resource.apiVersion,
     kind,
-    metadata: { ...metadata, labels: labelsOf(kind.toLowerCase(), name), ...annotationsOf(resource) },
+    metadata: { ...metadata, labels: labelsOf(kind.toLowerCase(), name), ...annotationsOf(cloud, child) },
     spec: defined({
       ...Object.fromEntries(inherited.filter((field) => child.has(field)).map((field) => [field, spec[field]])),
       tls: tlsOf(cloud, child),

@@ -40,7 +40,15 @@ export const wellKnownAnnotations = {
     on: 'any resource',
     value: 'any new text, such as the time of day',
     means:
-      'Passwords of the service in the database, on the broker and in Keystone are replaced by others; those before are refused once no pod uses them any more. `status.rotated` repeats the value (`request`) when no pod does; the resource is Ready again once they are refused. A control plane passes it on to its children.',
+      'Passwords of the service in the database, on the broker and in Keystone are replaced by others; those before are refused once no pod uses them any more. `status.rotated` repeats the value (`request`) when no pod does; the resource is Ready again once they are refused. A control plane passes it on to its children, or to those that `rotate` names.',
+  },
+  rotate: {
+    name: `${prefix}/rotate`,
+    by: 'users',
+    on: 'a control plane',
+    value: 'fields of its spec, with commas between, such as `nova,placement`',
+    means:
+      'The annotation `rotate-at` is about these services. Without it all are meant. While one of the names is no service of the cloud with passwords, none is, and the condition `RotationReady` says which there are.',
   },
   rollNodeAgents: {
     name: `${prefix}/roll-node-agents`,
