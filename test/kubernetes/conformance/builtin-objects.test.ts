@@ -71,6 +71,29 @@ describe('what is stored of a new object', () => {
   });
 });
 
+test('rules that compare labels by their keys are told by the labels of the pod itself', async () => {
+  const { path, object } = sampleOf(samples, 'pod');
+  const [labels, labelSelector] = [{ app: 'x', revision: '1' }, { matchLabels: { app: 'x' } }];
+  const term = { topologyKey: 'zone', labelSelector, matchLabelKeys: ['revision', 'absent'] };
+  const apart = { ...term, matchLabelKeys: [], mismatchLabelKeys: ['revision'] };
+  const constraint = { ...term, maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' };
+  const preferred = (podAffinityTerm: object) => ({
+    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm }],
+  });
+  const affinity = { podAffinity: preferred(apart), podAntiAffinity: preferred(term) };
+  const patch = { metadata: { labels }, spec: { affinity, topologySpreadConstraints: [constraint] } };
+  const answer = await server.request('POST', `${path}?dryRun=All`, { body: merge(object, patch) });
+  const told = (operator: string) => ({
+    labelSelector: { ...labelSelector, matchExpressions: [{ key: 'revision', operator, values: ['1'] }] },
+  });
+  expect(answer.body).toMatchObject({
+    spec: {
+      affinity: { podAffinity: preferred(told('NotIn')), podAntiAffinity: preferred(told('In')) },
+      topologySpreadConstraints: [told('In')],
+    },
+  });
+});
+
 describe('what is refused on create', () => {
   test.each(Object.entries(wrongObjects))('%s', async (_name, { from, patch }) => {
     const { path, object } = sampleOf(samples, from);

@@ -31,8 +31,8 @@ const rules: readonly { at: RegExp; edits: (value: unknown) => readonly Change[]
   { at: /\.(hostNetwork|hostPID|dnsPolicy)$|^spec\.(clusterIP|publishNotReadyAddresses)$/, edits: leftOut },
 ];
 
-/** Fields below which nothing is wired: spreading over nodes counts pods, it connects nothing. */
-const unwired = /topologySpreadConstraints/;
+/** Fields below which nothing is wired: spreading over nodes and zones counts pods, it connects nothing. */
+const unwired = /topologySpreadConstraints|podAntiAffinity/;
 
 interface Change {
   readonly what: string;

@@ -147,23 +147,41 @@ const FILTERS: readonly Filter[] = [
   podAffinity,
 ];
 
-/** Lower is better: load, taints one would rather avoid, and soft rules that are not met. */
-export function burden(pod: Stored<Pod>, { node, pods }: NodeLoad): number {
-  const soft = (node.spec.taints ?? []).filter(
-    (taint) => taint.effect === 'PreferNoSchedule' && !tolerates(pod, taint),
-  );
+/** How a pod weighs nodes. Lower is better: load, taints one would rather avoid, and soft rules that are not met. */
+export function burdenOf(pod: Stored<Pod>, nodes: readonly NodeLoad[]): (load: NodeLoad) => number {
   const { nodeAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
-  let score = pods.length + soft.length * 100;
-  for (const { weight, preference } of nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []) {
-    if (!termMatches(preference, node)) score += weight;
+  const near = (podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
+    ({ weight, podAffinityTerm }) => {
+      const inDomain = selectedIn(pod, podAffinityTerm, nodes);
+      return (node: Stored<Node>) => weight * inDomain(node);
+    },
+  );
+  return ({ node, pods }) => {
+    const soft = (node.spec.taints ?? []).filter(
+      (taint) => taint.effect === 'PreferNoSchedule' && !tolerates(pod, taint),
+    );
+    let score = pods.length + soft.length * 100;
+    for (const { weight, preference } of nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []) {
+      if (!termMatches(preference, node)) score += weight;
+    }
+    for (const weigh of near) score += weigh(node);
+    for (const { labelSelector } of pod.spec.topologySpreadConstraints ?? []) {
+      score += 10 * pods.filter((other) => sameNamespace(pod, other) && matches(labelSelector, other)).length;
+    }
+    return score;
+  };
+}
+
+/** How many pods that a term selects are in the domain of a node; a node without its label is in none. */
+function selectedIn(pod: Stored<Pod>, term: IPodAffinityTerm, nodes: readonly NodeLoad[]) {
+  const domainOf = ({ metadata }: Stored<Node>) => metadata.labels?.[term.topologyKey];
+  const counts = new Map<string | undefined, number>();
+  for (const { node, pods } of nodes) {
+    const selected = pods.filter((other) => termSelects(pod, term, other)).length;
+    counts.set(domainOf(node), (counts.get(domainOf(node)) ?? 0) + selected);
   }
-  for (const { weight, podAffinityTerm } of podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []) {
-    score += weight * pods.filter((other) => termSelects(pod, podAffinityTerm, other)).length;
-  }
-  for (const { labelSelector } of pod.spec.topologySpreadConstraints ?? []) {
-    score += 10 * pods.filter((other) => sameNamespace(pod, other) && matches(labelSelector, other)).length;
-  }
-  return score;
+  counts.delete(undefined);
+  return (node: Stored<Node>): number => counts.get(domainOf(node)) ?? 0;
 }
 
 /** nodeSelector and required node affinity. */

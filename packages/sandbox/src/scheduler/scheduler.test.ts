@@ -49,6 +49,32 @@ test('replicas that keep apart go to different nodes', async () => {
   expect(reasonOf(world, 'three')).toContain("2 node(s) didn't match pod anti-affinity rules");
 });
 
+test('pods that had rather not share a zone do where there is no other, and do not count those of another revision', async () => {
+  const zone = (name: string) => ({ labels: { 'topology.kubernetes.io/zone': name } });
+  const nodes = [
+    { name: 'a', ...zone('east') },
+    { name: 'b', ...zone('east') },
+    { name: 'c', ...zone('west') },
+  ];
+  const world = await startTestSandbox({ nodes });
+  const podAffinityTerm = {
+    topologyKey: 'topology.kubernetes.io/zone',
+    labelSelector: { matchLabels: { app: 'api' } },
+    matchLabelKeys: ['revision'],
+  };
+  const affinity = {
+    podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }] },
+  };
+  const place = async (name: string, revision: string) => {
+    await world.pod(name, {}, { affinity }, { app: 'api', revision });
+    await world.ready(name);
+    return world.get(name)?.spec.nodeName;
+  };
+  expect([await place('one', 'old'), await place('two', 'old'), await place('three', 'old')]).toEqual(['a', 'c', 'b']);
+  // Each node has one pod: the first one is taken, then a zone without any of the new ones.
+  expect([await place('four', 'new'), await place('five', 'new')]).toEqual(['a', 'c']);
+});
+
 const claim = (name: string, more = {}) => ({
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',

@@ -3,7 +3,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { type StatusCondition, withCondition } from '../cluster/conditions.ts';
 import { EventRecorder } from '../cluster/events.ts';
 import { Node, PersistentVolumeClaim, Pod, PodDisruptionBudget, StorageClass, type Stored } from '../cluster/kinds.ts';
-import { burden, misfits, type NodeLoad } from '../cluster/node-fit.ts';
+import { burdenOf, misfits, type NodeLoad } from '../cluster/node-fit.ts';
 import { isEnded } from '../cluster/pod-state.ts';
 import { Worklist } from '../cluster/worklist.ts';
 import { deepEqual } from '../resources/json.ts';
@@ -161,8 +161,9 @@ export class Scheduler {
     const named = namedNodes(pod);
     const fits = (load: NodeLoad) => misfits(pod, load, world).length === 0;
     const fitting = nodes.filter((load) => named?.has(load.node.metadata.name) !== false && fits(load));
+    const burden = burdenOf(pod, nodes);
     const [best] = fitting
-      .map((load) => ({ name: load.node.metadata.name, burden: burden(pod, load) }))
+      .map((load) => ({ name: load.node.metadata.name, burden: burden(load) }))
       .sort((a, b) => a.burden - b.burden || (a.name < b.name ? -1 : 1));
     if (best === undefined) {
       const reasons = nodes.map((load) => misfits(pod, load, world));

@@ -314,23 +314,46 @@ function userInputs(overrides: ComponentOverrides | undefined, digest: Digest): 
   return [...new Set(names)].sort().map((name) => `${name} ${digest(name) ?? ''}`);
 }
 
-/** Replicas of one component go to different nodes where they can, unless the user says otherwise. */
+/**
+ * Replicas of one component go to different nodes where they can, unless the user says otherwise, and several of them to different
+ * zones. By affinity, as of constraints a node counts for none unless it has the labels of all (podtopologyspread/scoring.go), and
+ * many clusters have no zones. Nothing is demanded: a volume on a node that has a member already would keep its own from starting.
+ */
 function withSpread(
   spec: Record<string, unknown>,
-  { component }: ComponentInput,
+  input: ComponentInput,
   selector: Record<string, string>,
 ): Record<string, unknown> {
-  if (component.workload === 'DaemonSet' || spec['topologySpreadConstraints'] !== undefined) return spec;
+  const { workload, quorum } = input.component;
+  if (workload === 'DaemonSet' || spec['topologySpreadConstraints'] !== undefined) return spec;
+  const isSeveral = replicasOf(input) > 1;
+  const meant = {
+    labelSelector: { matchLabels: selector },
+    // While pods are replaced those of before are not in the way.
+    ...(isSeveral && workload === 'Deployment' ? { matchLabelKeys: ['pod-template-hash'] } : {}),
+  };
+  const zones = isSeveral && (workload === 'Deployment' || quorum !== undefined) ? [zone] : [];
   return {
     ...spec,
-    topologySpreadConstraints: [
-      {
-        maxSkew: 1,
-        topologyKey: 'kubernetes.io/hostname',
-        whenUnsatisfiable: 'ScheduleAnyway',
-        labelSelector: { matchLabels: selector },
-      },
-    ],
+    ...(zones.length === 0 || spec['affinity'] !== undefined
+      ? {}
+      : { affinity: keptApart([...zones, ...(quorum === undefined ? [] : [host])], meant) }),
+    topologySpreadConstraints: [{ maxSkew: 1, topologyKey: host, whenUnsatisfiable: 'ScheduleAnyway', ...meant }],
+  };
+}
+
+const host = 'kubernetes.io/hostname';
+const zone = 'topology.kubernetes.io/zone';
+
+/** That pods had rather not share any of these with each other. */
+function keptApart(topologyKeys: readonly string[], meant: object): object {
+  return {
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: topologyKeys.map((topologyKey) => ({
+        weight: 100,
+        podAffinityTerm: { topologyKey, ...meant },
+      })),
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import { type JsonObject, objectsOf } from '../json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf } from '../json.ts';
 import { builtinType } from './builtin-type.ts';
 import { statusOf } from './cells.ts';
 import { podRow } from './pod-row.ts';
@@ -26,6 +26,36 @@ function fillPriority(spec: JsonObject): void {
   spec.preemptionPolicy ??= 'PreemptLowerPriority';
 }
 
+/**
+ * What rules compare by the keys of labels alone, they are told by its own labels (mutatePodAffinity and
+ * mutateTopologySpreadConstraints, pkg/registry/core/pod/strategy.go).
+ */
+function applyLabelKeys(spec: JsonObject, labels: Readonly<Record<string, string>>): void {
+  const affinity = objectOf(spec.affinity);
+  const terms = [objectOf(affinity.podAffinity), objectOf(affinity.podAntiAffinity)].flatMap((rules) => [
+    ...objectsOf(rules.requiredDuringSchedulingIgnoredDuringExecution),
+    ...objectsOf(rules.preferredDuringSchedulingIgnoredDuringExecution).map(({ podAffinityTerm }) =>
+      objectOf(podAffinityTerm),
+    ),
+  ]);
+  for (const term of [...terms, ...objectsOf(spec.topologySpreadConstraints)]) {
+    if (!isObject(term.labelSelector)) continue;
+    const expressions = [
+      ...requirements(term.matchLabelKeys, 'In', labels),
+      ...requirements(term.mismatchLabelKeys, 'NotIn', labels),
+    ];
+    if (expressions.length === 0) continue;
+    term.labelSelector.matchExpressions = [...objectsOf(term.labelSelector.matchExpressions), ...expressions];
+  }
+}
+
+function requirements(keys: unknown, operator: string, labels: Readonly<Record<string, string>>): JsonObject[] {
+  return (Array.isArray(keys) ? (keys as string[]) : []).flatMap((key) => {
+    const value = labels[key];
+    return value === undefined ? [] : [{ key, operator, values: [value] }];
+  });
+}
+
 /** `v1/Pod`. */
 export const pod = builtinType('v1/Pod', {
   hasGeneration: true,
@@ -43,6 +73,7 @@ export const pod = builtinType('v1/Pod', {
   prepareForCreate(object) {
     const spec = object.spec as JsonObject;
     tolerateLostNodes(spec);
+    applyLabelKeys(spec, object.metadata.labels ?? {});
     if (!spec.priorityClassName) fillPriority(spec);
     object.status = { phase: 'Pending', qosClass: qualityOfService(spec) };
     if (Array.isArray(spec.schedulingGates) && spec.schedulingGates.length > 0) {
