@@ -375,6 +375,7 @@ function nodesOf(context: ComposeContext, resource: StoredObject): ReturnType<Su
   const cloud = cloudOf(resource);
   const joined = joinedNodes(context);
   const { nodes = [] } = (resource['status'] ?? {}) as { nodes?: readonly ClaimedNode[] };
+  const { onCordon = false } = ((resource['spec'] ?? {}) as ServiceSpec).maintenance ?? {};
   const maintained = new Set(nodes.flatMap(({ name, maintenance }) => (maintenance === undefined ? [] : [name])));
   return context.cache
     .byIndex(Node, nodesByCloud, cloud)
@@ -385,7 +386,7 @@ function nodesOf(context: ComposeContext, resource: StoredObject): ReturnType<Su
         internalIp: addresses.find(({ type }) => type === 'InternalIP')?.address ?? '',
         labels: node.metadata.labels ?? {},
         joined: joined.has(node.metadata.name),
-        ...maintenanceFacts(node, maintained.has(node.metadata.name)),
+        ...maintenanceFacts(node, { recorded: maintained.has(node.metadata.name), onCordon }),
       };
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -13,9 +13,17 @@ import type { ComposeContext } from './context.ts';
 /** How far the maintenance of a node is, as the status has it. */
 export type Maintenance = NonNullable<ClaimedNode['maintenance']>;
 
-/** What compose may know of the maintenance of a node; `recorded`: the status has it. */
-export function maintenanceFacts({ metadata }: StoredObject, recorded: boolean): Pick<NodeFacts, 'maintenance'> {
-  const reason = metadata.annotations?.[annotations.maintenance];
+/** The reason of a node that is in maintenance as it is cordoned. */
+const cordoned = 'cordoned';
+
+/** What compose may know of the maintenance of a node; `recorded`: the status has it; `onCordon`: a cordon begins one. */
+export function maintenanceFacts(
+  node: StoredObject,
+  { recorded, onCordon }: { readonly recorded: boolean; readonly onCordon: boolean },
+): Pick<NodeFacts, 'maintenance'> {
+  const { unschedulable = false } = (node['spec'] ?? {}) as { unschedulable?: boolean };
+  const reason =
+    node.metadata.annotations?.[annotations.maintenance] ?? (onCordon && unschedulable ? cordoned : undefined);
   if (reason !== undefined) return { maintenance: { reason } };
   return recorded ? { maintenance: {} } : {};
 }

@@ -76,6 +76,45 @@ test('a node in maintenance gets no servers, those that run leave it, and what s
   await asUser(cloud, 'delete');
 });
 
+test('where the cloud says so a cordon is a maintenance, and ends with it', async () => {
+  const { cloud } = await shared();
+  await asUser(cloud, 'boot', 'mover', 'net');
+  const one = Object.entries(await hosts(cloud)).find(([, { servers }]) => servers.length > 0)?.[0] ?? '';
+  const cordon = (unschedulable: true | null) => cloud.change(Node, one, { spec: { unschedulable } });
+  const say = (onCordon: boolean | null) =>
+    cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { nova: { maintenance: { onCordon } } } });
+  const of = async () => (await hosts(cloud))[one];
+  await cordon(true);
+  await cloud.clock.advance(300_000);
+  expect([maintenance(cloud, one), (await of())?.status]).toEqual([undefined, 'enabled']);
+
+  await say(true);
+  await cloud.until(() => maintenance(cloud, one)?.phase === 'Emptied', 5);
+  expect(await of()).toEqual({
+    status: 'disabled',
+    reason: 'openstack.k8s.io/maintenance: cordoned',
+    servers: [],
+  });
+  expect(Object.values(await hosts(cloud)).flatMap(({ servers }) => servers)).toEqual(['mover ACTIVE']);
+  // The annotation's own reason, and its own end.
+  await maintain(cloud, one, 'new kernel');
+  await cordon(null);
+  await cloud.clock.advance(300_000);
+  expect((await of())?.status).toBe('disabled');
+  await maintain(cloud, one, null);
+  await cloud.until(() => maintenance(cloud, one) === undefined, 5);
+  expect(await of()).toEqual({ status: 'enabled', reason: null, servers: [] });
+
+  await cordon(true);
+  await cloud.until(() => maintenance(cloud, one)?.phase === 'Emptied', 5);
+  await cordon(null);
+  await cloud.until(() => maintenance(cloud, one) === undefined, 5);
+  expect((await of())?.status).toBe('enabled');
+  await say(null);
+  await cloud.ready();
+  await asUser(cloud, 'delete');
+});
+
 test('what somebody else has disabled stays so', async () => {
   const { cloud } = await shared();
   await asUser(cloud, 'disable', 'node-2', 'its disk is broken');

@@ -187,7 +187,7 @@ export const hosts = array(
   ofClaimed,
   object('One node.', {
     ...claimed,
-    maintenance: object('Of a node in maintenance: the annotation openstack.k8s.io/maintenance says so.', {
+    maintenance: object('Of a node in maintenance: the annotation openstack.k8s.io/maintenance says so, or a cordon with maintenance.onCordon.', {
       phase: choice(
         'Emptying: new guests are kept away, and those that run there are moved. Emptied: none is left. Occupied: some stay, which is tried again. Returning: the maintenance is over, and new guests are let in again.',
         ['Emptying', 'Emptied', 'Occupied', 'Returning'],

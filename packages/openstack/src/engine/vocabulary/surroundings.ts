@@ -224,6 +224,7 @@ export interface ServiceSpec {
   readonly policy?: Readonly<Record<string, string>>;
   readonly deletionPolicy?: 'Retain' | 'Delete';
   readonly passwordRotationDays?: number;
+  readonly maintenance?: { readonly onCordon?: boolean };
   readonly exposure?: string;
   readonly publicHostname?: string;
   readonly externalService?: {

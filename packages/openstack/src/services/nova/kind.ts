@@ -200,6 +200,15 @@ export const Nova = defineApi({
           }),
         },
       ),
+      maintenance: object(
+        'What begins the maintenance of a node, besides the annotation openstack.k8s.io/maintenance.',
+        {
+          onCordon: bool(
+            'Whether a node that is cordoned (kubectl cordon, kubectl drain) is in maintenance: its nova-compute is disabled, and its servers move to other nodes, until it is uncordoned.',
+            { fallback: false },
+          ),
+        },
+      ),
       cephStorageRef: cephStorageRef('volumes that servers attach, and disks of servers'),
       ephemeralStorage: choice(
         'Where root and ephemeral disks are stored: local on the nodes, or ceph in a pool of cephStorageRef.',
