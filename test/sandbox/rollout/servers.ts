@@ -1,5 +1,6 @@
 import { overNetwork } from '@openstack-operator/cli';
 import { Pod, sleep } from '@openstack-operator/kube';
+import { offeredBy, openScreen } from '@openstack-operator/processes';
 import type { Image, Process } from '@openstack-operator/sandbox';
 import type { Cloud } from './cloud.ts';
 
@@ -11,6 +12,11 @@ export const userImage: Image = {
     boot: (process) => asAdmin(process, boot),
     delete: (process) => asAdmin(process, deleteAll),
     act: (process) => asAdmin(process, act),
+    console: (process) => asAdmin(process, openConsole),
+    peek: async (process) => {
+      await peek(process);
+      return 0;
+    },
     disable: (process) => asAdmin(process, disable),
     hosts: (process) => asAdmin(process, hosts),
     agents: (process) => asAdmin(process, agents),
@@ -19,7 +25,8 @@ export const userImage: Image = {
   },
 };
 
-type Call = (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
+/** `version`: of the API, where it is not the oldest. */
+type Call = (method: string, path: string, body?: unknown, version?: string) => Promise<Record<string, unknown>>;
 
 async function asAdmin(process: Process, run: (call: Call, process: Process) => Promise<void>): Promise<number> {
   const user = { name: 'admin', domain: { id: 'default' }, password: process.env['PASSWORD'] };
@@ -34,10 +41,11 @@ async function asAdmin(process: Process, run: (call: Call, process: Process) => 
     body: JSON.stringify({ auth }),
   });
   const headers = { 'x-auth-token': login.headers['x-subject-token'] ?? '' };
-  await run(async (method, path, body) => {
+  await run(async (method, path, body, version) => {
     const url = path.startsWith('/') ? `http://my-cloud-nova-api.openstack.svc:8774/v2.1${path}` : path;
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await overNetwork(process, { method, url, headers, ...text });
+    const asked = version === undefined ? headers : { ...headers, 'openstack-api-version': `compute ${version}` };
+    const answer = await overNetwork(process, { method, url, headers: asked, ...text });
     if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`);
     return JSON.parse(answer.body || '{}') as Record<string, unknown>;
   }, process);
@@ -103,6 +111,33 @@ async function act(call: Call, { argv: [, wanted, action = '', status], clock, s
   while (!isDone(await one())) await sleep(clock, 1000, signal);
 }
 
+/** Prints what a browser gets to see of the graphical console of a server. */
+async function openConsole(call: Call, process: Process): Promise<void> {
+  const [, wanted] = process.argv;
+  const server = (await listed(call)).find(({ name }) => name === wanted);
+  const asked = { remote_console: { protocol: 'vnc', type: 'novnc' } };
+  const { remote_console: made } = await call('POST', `/servers/${server?.id}/remote-consoles`, asked, '2.6');
+  const { searchParams } = new URL((made as { url: string }).url);
+  const url = `http://my-cloud-nova-cell1-novncproxy.openstack.svc:6080/${searchParams.get('path') ?? ''}`;
+  const headers = { upgrade: 'websocket', connection: 'Upgrade' };
+  process.stdout((await overNetwork(process, { method: 'GET', url, headers })).body);
+}
+
+/** Prints whether the screen at a port of a host is shown to who has no certificate, by each security type that it offers. */
+async function peek(process: Process): Promise<void> {
+  const [, host = '', port] = process.argv;
+  const connect = () => process.network.connect(host, Number(port), 'vnc');
+  for (const type of await offeredBy(await connect())) {
+    const connection = await connect();
+    const said = await openScreen(connection, type).then(
+      () => 'shown',
+      (error: unknown) => String(error),
+    );
+    connection.close();
+    process.stdout(`${type}: ${said}`);
+  }
+}
+
 /** Disables a host, for a reason. */
 async function disable(call: Call, { argv: [, host, reason] }: Process): Promise<void> {
   await call('PUT', '/os-services/disable-log-reason', { host, binary: 'nova-compute', disabled_reason: reason });
@@ -144,7 +179,7 @@ async function inventories(call: Call, process: Process): Promise<void> {
 /** Lets the administrator do something in the cloud, waits until that is done, and gives what it printed. */
 export async function asUser(
   cloud: Cloud,
-  task: 'boot' | 'delete' | 'act' | 'agents' | 'disable' | 'hosts' | 'ports' | 'inventories',
+  task: 'boot' | 'delete' | 'act' | 'console' | 'peek' | 'agents' | 'disable' | 'hosts' | 'ports' | 'inventories',
   ...words: readonly string[]
 ): Promise<string> {
   const name = `user-${task}`;

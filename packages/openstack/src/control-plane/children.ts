@@ -51,6 +51,8 @@ export interface Child {
   readonly fields?: NonNullable<Service['child']>['fields'];
   /** Its clients have to trust its authority before it sends them to ports with TLS, and as long as it does. */
   readonly clientsTrustFirst: boolean;
+  /** What it serves by TLS has clients among its own components alone. */
+  readonly isOwnClient: boolean;
   /** Whether its spec has a field. */
   readonly has: (field: string) => boolean;
 }
@@ -89,6 +91,7 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       onNodes: groups !== undefined,
       ...(child.fields === undefined ? {} : { fields: child.fields }),
       clientsTrustFirst: child.clientsTrustFirst === true,
+      isOwnClient: child.isOwnClient === true,
       has: (field) => Object.hasOwn(properties, field),
     },
   ];

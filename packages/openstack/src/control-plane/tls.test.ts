@@ -12,7 +12,9 @@ interface Told {
   readonly issuerRef?: IssuerRef;
 }
 
-const [keystone, mariadb] = ['Keystone', 'MariaDB'].map((kind) => children.find((child) => child.kind === kind));
+const [keystone, mariadb, nova] = ['Keystone', 'MariaDB', 'Nova'].map((kind) =>
+  children.find((child) => child.kind === kind),
+);
 const isReady = (ready: boolean): readonly Progress[] => [
   { condition: 'KeystoneReady', status: ready ? 'True' : 'False', reason: 'Done', message: '' },
 ];
@@ -28,14 +30,21 @@ function cloud(first: Told | undefined) {
     );
     const known = surroundingsOf({ peerSpecs, ...(settled === undefined ? {} : { tls: settled }) });
     const composed = apiTls(spec, known);
-    const [keystoneTold, serverTold] = [keystone, mariadb].map((child) => child && tlsOf({ tls: composed }, child));
-    const isChanged = JSON.stringify(there) !== JSON.stringify({ Keystone: keystoneTold, MariaDB: serverTold });
-    there = { Keystone: keystoneTold, MariaDB: serverTold };
+    const [keystoneTold, serverTold, novaTold] = [keystone, mariadb, nova].map(
+      (child) => child && tlsOf({ tls: composed }, child),
+    );
+    const told = { Keystone: keystoneTold, MariaDB: serverTold, Nova: novaTold };
+    const isChanged = JSON.stringify(there) !== JSON.stringify(told);
+    there = told;
     settled = settledTls(composed, isReady(done && !isChanged));
-    return { keystone: keystoneTold, server: serverTold, isChanged, way: tlsStep(composed) };
+    return { keystone: keystoneTold, server: serverTold, nova: novaTold, isChanged, way: tlsStep(composed) };
   };
   for (let count = 0; count < 5; count += 1) reconcile(first, true);
-  return { reconcile };
+  /** An earlier operator told this child nothing. */
+  const forget = (kind: string) => {
+    there = { ...there, [kind]: undefined };
+  };
+  return { reconcile, forget };
 }
 
 const [a, b] = ['a', 'b'].map((name) => ({ name }));
@@ -69,6 +78,25 @@ test('a server keeps the certificate of its issuer while TLS is disabled; then i
   for (const { server } of times(2, { enabled: false, issuerRef: a as IssuerRef }))
     expect(server).toEqual({ enabled: false, issuerRef: a });
   expect(times(6, undefined).at(-1)).toMatchObject({ keystone: undefined, server: undefined });
+});
+
+test('what is its own client is able to before it serves by TLS, and from then on, whoever signs what others show', () => {
+  const { reconcile, forget } = cloud(undefined);
+  const told = (count: number, tls: Told | undefined, done = true) =>
+    Array.from({ length: count }, () => reconcile(tls, done).nova);
+  expect(told(1, undefined)).toEqual([undefined]);
+  // However long it takes until all are.
+  expect(told(4, { enabled: true }, false)).toEqual(Array.from({ length: 4 }, () => ({ enabled: false })));
+  expect(told(8, { enabled: true }).at(-1)).toEqual({ enabled: true });
+  expect(new Set(told(14, { enabled: true, issuerRef: a as IssuerRef }).map((one) => JSON.stringify(one)))).toEqual(
+    new Set(['{"enabled":true}']),
+  );
+  expect(told(12, undefined)).toEqual(Array.from({ length: 12 }, () => ({ enabled: false })));
+  expect(told(8, { enabled: true }).at(-1)).toEqual({ enabled: true });
+
+  forget('Nova');
+  expect(told(3, { enabled: true }, false)).toEqual(Array.from({ length: 3 }, () => ({ enabled: false })));
+  expect(told(3, { enabled: true }).at(-1)).toEqual({ enabled: true });
 });
 
 test('the same issuer in other words is no other one', () => {

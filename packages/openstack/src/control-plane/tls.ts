@@ -29,7 +29,8 @@ export interface ApiTls extends ComposedTls {
 export function apiTls(spec: ControlPlaneSpec, surroundings: Surroundings): ApiTls {
   const { tls: settled, release } = surroundings;
   const child = children.find(({ clientsTrustFirst }) => clientsTrustFirst);
-  const servers = serversOf(spec, surroundings);
+  const servers = toldOf(spec, surroundings, (one) => !one.clientsTrustFirst && !one.isOwnClient);
+  const ownClients = toldOf(spec, surroundings, ({ isOwnClient }) => isOwnClient);
   const stated = child && (templateOf(spec, child.field) as ControlPlaneSpec).tls;
   if (child === undefined || !isEnabled(spec, child.field) || stated !== undefined) {
     const now = tlsState(stated);
@@ -38,9 +39,12 @@ export function apiTls(spec: ControlPlaneSpec, surroundings: Surroundings): ApiT
     // In no steps: the kinds refuse another issuer while clients connect by TLS.
     return {
       ...at,
-      servers: mapped(servers, (one) =>
-        enabled ? signed(issuerRef, true) : serverTls(spec.tls, one, { ...at, atRest: false }),
-      ),
+      servers: {
+        ...mapped(servers, (one) =>
+          enabled ? signed(issuerRef, true) : serverTls(spec.tls, one, { ...at, atRest: false }),
+        ),
+        ...mapped(ownClients, (one) => ownClientTls(enabled, one, one?.tls !== undefined)),
+      },
     };
   }
   const wanted = spec.tls?.enabled === true ? 'Enabled' : 'Off';
@@ -52,27 +56,35 @@ export function apiTls(spec: ControlPlaneSpec, surroundings: Surroundings): ApiT
   const issuer = tls === undefined ? spec.tls?.issuerRef : tls.issuerRef;
   const leaving = wanted === 'Enabled' && !isSameIssuer(issuer, spec.tls?.issuerRef);
   const isOther = Object.values(servers).some((one) => one !== undefined && !hasIssuer(one, spec.tls));
-  // Servers get their certificates of another issuer before anything else is done.
-  const known = isOther ? undefined : settled;
+  const isUnable = Object.values(ownClients).some((one) => one !== undefined && one.tls === undefined);
+  // Servers get their certificates of another issuer before anything else is done, and clients of their own are able to.
+  const known = isOther || (isUnable && wanted === 'Enabled') ? undefined : settled;
   const now = nextTls(leaving ? 'Off' : wanted, present, known);
   const at = { now, wanted, leaving, atRest: present !== 'Off' && settled === present } as const;
   return {
     ...at,
     wasSettled: present === now && known === now,
     issuer,
-    servers: mapped(servers, (one) => serverTls(spec.tls, one, at)),
+    servers: {
+      ...mapped(servers, (one) => serverTls(spec.tls, one, at)),
+      ...mapped(ownClients, (one) => ownClientTls(wanted === 'Enabled', one, known === 'Enabled')),
+    },
   };
 }
 
 /** What a child other than the first one is told as it is there; undefined for one that is not there. */
 type There = { readonly tls: Tls } | undefined;
 
-/** Servers that are told what the control plane says, by kind. */
-function serversOf(spec: ControlPlaneSpec, surroundings: Surroundings): Readonly<Record<string, There>> {
+/** Children of these that are told what the control plane says, by kind. */
+function toldOf(
+  spec: ControlPlaneSpec,
+  surroundings: Surroundings,
+  ofThese: (child: Child) => boolean,
+): Readonly<Record<string, There>> {
   return Object.fromEntries(
     children.flatMap((child) => {
       const { tls: stated } = templateOf(spec, child.field) as ControlPlaneSpec;
-      if (child.clientsTrustFirst || !child.has('tls') || stated !== undefined) return [];
+      if (!ofThese(child) || !child.has('tls') || stated !== undefined) return [];
       const isThere = isEnabled(spec, child.field) && surroundings.peerSpec(child.kind) !== undefined;
       return [[child.kind, isThere ? { tls: tlsThere(child.kind, surroundings) } : undefined] as const];
     }),
@@ -107,6 +119,16 @@ function serverTls(
     return signed(turns ? issuerRef : there.tls?.issuerRef, false);
   }
   return signed(issuerRef, enabled && !leaving && (issuerRef === undefined || now === wanted));
+}
+
+/**
+ * What a child is told that is its own client: to be able to at first, and to do it when all are. It stays able to, as there is no
+ * telling when the last one ends that was started so.
+ * @param areAble whether all are done with what they were told, this child among them
+ */
+function ownClientTls(enabled: boolean, there: There, areAble: boolean): Tls {
+  if (!enabled) return there?.tls && { enabled: false };
+  return { enabled: there === undefined || there.tls?.enabled === true || (there.tls !== undefined && areAble) };
 }
 
 /** Without TLS and an issuer nothing is said. */

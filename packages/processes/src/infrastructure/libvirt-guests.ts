@@ -2,6 +2,7 @@ import { type Listener, type Process, SystemError } from '@openstack-operator/sa
 import { worded } from '../attempt.ts';
 import { idOf } from '../shell/file-commands.ts';
 import { type LibvirtDomain, LibvirtError } from './libvirt-protocol.ts';
+import { CredentialsError, readCredentials, type ScreenCredentials, serveScreen } from './vnc.ts';
 
 /** What a domain's definition says. */
 export interface DomainDefinition {
@@ -32,6 +33,11 @@ export function demandSettings(process: Process, settings: ReadonlyMap<string, s
     if (name !== undefined && idOf(process, file, name) === undefined)
       throw new LibvirtError(`invalid argument: Failed to parse ${key} '${name}'`);
   }
+  for (const key of ['vnc_tls_x509_cert_dir', 'migrate_tls_x509_cert_dir']) {
+    const directory = settings.get(key);
+    if (directory !== undefined && !process.files.exists(directory))
+      throw new LibvirtError(`configuration file syntax error: ${key} directory '${directory}' does not exist`);
+  }
   const handler = settings.get('stdio_handler') ?? 'logd';
   if (!['logd', 'file'].includes(handler)) throw new LibvirtError(`internal error: Unknown stdio handler ${handler}`);
 }
@@ -49,7 +55,7 @@ export async function startGuest(
   if ((settings.get('stdio_handler') ?? 'logd') === 'logd') await openConsole(process, console);
   if (!process.files.exists('/dev/net/tun'))
     throw new LibvirtError('Unable to open /dev/net/tun, is tun module loaded?: No such file or directory');
-  const screen = vncListen === undefined ? undefined : listenForVnc(process, vncListen);
+  const screen = vncListen === undefined ? undefined : listenForVnc(process, vncListen, settings);
   const directory = beginProcess(process);
   const domain: LibvirtDomain = {
     uuid,
@@ -59,11 +65,42 @@ export async function startGuest(
     ...(directory !== undefined && { directory }),
   };
   domains.set(uuid, domain);
-  if (screen !== undefined) screens.set(domain, screen.listener);
+  if (screen !== undefined) screens.set(domain, screen);
+}
+
+/** A guest's VNC server. */
+interface Screen {
+  readonly host: string;
+  readonly port: number;
+  /** Reads what it shows by TLS. @throws LibvirtError */
+  readonly read: (process: Process) => ScreenCredentials | undefined;
+  /** Of TLS, as it was started with it or last told to look. */
+  credentials: ScreenCredentials | undefined;
+  listener: Listener;
 }
 
 /** VNC servers of guests, which end with them. */
-const screens = new WeakMap<LibvirtDomain, Listener>();
+const screens = new WeakMap<LibvirtDomain, Screen>();
+
+/** Guests outlive libvirtd, and their screens as well: here they are served by that which is there, as they were before. */
+export function takeScreens(process: Process, domains: Map<string, LibvirtDomain>): void {
+  for (const domain of domains.values()) {
+    const screen = screens.get(domain);
+    if (screen === undefined) continue;
+    screen.listener.close();
+    screen.listener = serveScreen(process, screen, () => screen.credentials);
+  }
+}
+
+/** Has a guest look at its certificate again (virDomainGraphicsReload). @throws LibvirtError */
+export function reloadScreen(process: Process, domains: Map<string, LibvirtDomain>, uuid: string): void {
+  const domain = domains.get(uuid);
+  if (domain === undefined) throw new LibvirtError(`Domain not found: no domain with matching uuid '${uuid}'`);
+  const screen = screens.get(domain);
+  if (screen?.credentials === undefined)
+    throw new LibvirtError("internal error: unable to execute QEMU command 'display-reload': vnc tls is not enabled");
+  screen.credentials = screen.read(process);
+}
 
 /** Shows qemu, a child of libvirtd, in /proc of the node, where it outlives libvirtd; undefined in a process namespace that is not the node's. */
 function beginProcess({ files, pod, pid: parent }: Process): string | undefined {
@@ -79,7 +116,7 @@ function beginProcess({ files, pod, pid: parent }: Process): string | undefined 
 /** Ends a guest. @returns whether there was one */
 export function endGuest({ files }: Process, domains: Map<string, LibvirtDomain>, uuid: string): boolean {
   const domain = domains.get(uuid);
-  if (domain !== undefined) screens.get(domain)?.close();
+  if (domain !== undefined) screens.get(domain)?.listener.close();
   const { directory } = domain ?? {};
   if (directory !== undefined && files.exists(directory)) {
     for (const path of [`${directory}/comm`, `${directory}/oom_score_adj`, directory]) files.remove(path);
@@ -101,14 +138,31 @@ async function openConsole(process: Process, path: string): Promise<void> {
   if (typeof problem === 'string') throw new LibvirtError(problem);
 }
 
+/** What a guest shows by TLS, by qemu.conf; undefined: nothing. @throws LibvirtError */
+function credentialsOf(process: Process, settings: ReadonlyMap<string, string>): ScreenCredentials | undefined {
+  if (settings.get('vnc_tls') !== '1') return undefined;
+  const directory = settings.get('vnc_tls_x509_cert_dir') ?? '/etc/pki/libvirt-vnc';
+  const verifies = settings.get('vnc_tls_x509_verify') ?? settings.get('default_tls_x509_verify') ?? '0';
+  try {
+    return readCredentials(process, directory, verifies === '1');
+  } catch (error) {
+    if (!(error instanceof CredentialsError)) throw error;
+    throw new LibvirtError(
+      `internal error: process exited while connecting to monitor: qemu-system-x86_64: ${error.message}`,
+    );
+  }
+}
+
 /** qemu's VNC server, on the first port that is free. */
-function listenForVnc(process: Process, listen: string): { readonly port: number; readonly listener: Listener } {
+function listenForVnc(process: Process, listen: string, settings: ReadonlyMap<string, string>): Screen {
+  const read = (by: Process) => credentialsOf(by, settings);
+  const credentials = read(process);
   for (let display = 0; ; display++) {
     const port = firstVncPort + display;
     try {
       const [host = listen] = process.network.lookup(listen);
-      const accept = () => ({ receive: () => Promise.resolve('RFB 003.008\n') });
-      return { port, listener: process.network.listen(port, 'vnc', accept, { host }) };
+      const screen = { host, port, read, credentials };
+      return Object.assign(screen, { listener: serveScreen(process, screen, () => screen.credentials) });
     } catch (error) {
       if (!(error instanceof SystemError)) throw error;
       if (error.code === 'EADDRINUSE') continue;

@@ -11,6 +11,7 @@ export type LibvirtRequest =
   | { readonly type: 'domains' }
   | { readonly type: 'create'; readonly definition: DomainDefinition }
   | { readonly type: 'destroy'; readonly uuid: string }
+  | { readonly type: 'reload'; readonly uuid: string }
   | { readonly type: 'migrate'; readonly migration: MigrationRequest };
 
 /** A guest, and where it is to go on. */
@@ -80,6 +81,8 @@ export async function openLibvirt(process: Process, uri: string) {
     domains: () => send<readonly LibvirtDomain[]>({ type: 'domains' }),
     create: (definition: DomainDefinition) => send({ type: 'create', definition }),
     destroy: (uuid: string) => send({ type: 'destroy', uuid }),
+    /** Has a guest look at the certificate of its screen again. */
+    reload: (uuid: string) => send({ type: 'reload', uuid }),
     migrate: (migration: MigrationRequest) => send({ type: 'migrate', migration }),
     close: () => connection.close(),
   };

@@ -12,7 +12,7 @@ import {
 } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
 import { startTimes } from '../start-times.ts';
-import { consoleProblem, demandSettings, endGuest, startGuest } from './libvirt-guests.ts';
+import { consoleProblem, demandSettings, endGuest, reloadScreen, startGuest, takeScreens } from './libvirt-guests.ts';
 import { certificateOf, listenByTls, migrateGuest } from './libvirt-migration.ts';
 import {
   type LibvirtConnection,
@@ -84,6 +84,7 @@ const libvirtd: Program = commandWith(daemonOptions, async (process, line) => {
       process.files.chmod(`${directory}/${name}`, permissions);
       process.files.chown(`${directory}/${name}`, process.uid, group);
     }
+    takeScreens(process, domains);
     if (certificate !== undefined) listeners.push(listenByTls(process, settings, { certificate, domains, qemu }));
   } catch (error) {
     for (const listener of listeners) listener.close();
@@ -179,6 +180,8 @@ function session(
       case 'destroy':
         if (endGuest(process, server.domains, request.uuid)) return undefined;
         throw new LibvirtError(`Domain not found: no domain with matching uuid '${request.uuid}'`);
+      case 'reload':
+        return reloadScreen(process, server.domains, request.uuid);
       case 'migrate':
         return migrateGuest(process, server.domains, request.migration);
     }
@@ -221,6 +224,10 @@ const tasks: Readonly<Record<string, VirshTask>> = {
     const found = (await connection.domains()).find(({ name, uuid }) => name === domain || uuid === domain);
     await connection.destroy(found?.uuid ?? '');
     return '';
+  },
+  'domdisplay-reload': async (connection, { operands: [, domain = ''] }) => {
+    await connection.reload(domain);
+    return '\n';
   },
 };
 

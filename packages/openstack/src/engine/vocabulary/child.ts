@@ -16,6 +16,11 @@ export interface Child {
   readonly optional?: true;
   /** Its clients have to trust its authority before it sends them to ports with TLS, and as long as it does. */
   readonly clientsTrustFirst?: true;
+  /**
+   * What it serves by TLS (`spec.tls`) has clients among its own components alone. They have to be able to before it does, and from
+   * then on: what was started so serves by TLS for as long as it runs.
+   */
+  readonly isOwnClient?: true;
   /** Fields of its template that follow from the rest of the control plane. */
   readonly fields?: (cloud: CloudTemplates) => Readonly<Record<string, unknown>>;
 }

@@ -10,6 +10,7 @@ import { type Cell, cellsOf } from './cells.ts';
 import { hasSecrets } from './ceph.ts';
 import { migratesCold, sshAgent, sshMount, sshSecret } from './cold-migration.ts';
 import type { ComputeAgents } from './configuration.ts';
+import { consoleSecrets, hostMounts, showsByTls } from './console-tls.ts';
 import { guestVariables, libvirtRequests, ownedByGuests } from './guests.ts';
 import type { NodeGroup, Nova } from './kind.ts';
 import { libvirtPort, migratesLive, migrationMount, migrationSecret, ownName } from './live-migration.ts';
@@ -89,6 +90,7 @@ export function computeSecrets(context: Context<Nova>): GeneratedSecret[] {
   return [
     ...(migratesLive(context.spec) ? [migrationSecret(context, agents)] : []),
     ...(migratesCold(context.spec) ? [sshSecret] : []),
+    ...consoleSecrets(context, agents),
   ];
 }
 
@@ -151,7 +153,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
       variantOf: 'libvirt',
       user: 'root',
       config: 'libvirt',
-      runs: { script: startLibvirt({ secrets: hasSecrets(context), migrates }) },
+      runs: { script: startLibvirt({ secrets: hasSecrets(context), migrates, shows: showsByTls(context.spec) }) },
       health: { exec: ['virsh', '-c', 'qemu:///system', 'version'], periodSeconds: 10 },
       env: {
         POD_UID: { field: 'metadata.uid' },
@@ -163,6 +165,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
       mounts: [
         ...shared,
         ...(migrates ? [migrationMount(context)] : []),
+        ...hostMounts(context),
         { path: '/etc/libvirt/qemu', host: 'DirectoryOrCreate' },
         { path: '/etc/libvirt/secrets', host: 'DirectoryOrCreate' },
         { path: '/run/openvswitch', host: 'DirectoryOrCreate' },

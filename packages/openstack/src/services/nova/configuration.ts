@@ -18,6 +18,7 @@ import { metadataSecret } from '../metadata.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import { diskFiles, diskOptions, libvirtSecrets } from './ceph.ts';
 import { migratesCold, sshClient, sshServer } from './cold-migration.ts';
+import { consoleQemu, proxyOptions } from './console-tls.ts';
 import { consoleProxy } from './control.ts';
 import type { Nova } from './kind.ts';
 import { migratesLive, migrationLibvirtd, migrationOptions, migrationQemu } from './live-migration.ts';
@@ -31,7 +32,7 @@ const file = '/etc/nova/nova.conf';
  */
 export function configSets(context: Context<Nova>, agents: readonly ComputeAgents[]): Record<string, ConfigFiles> {
   const cells = cellsOf(context).flatMap((cell): [string, ConfigFiles][] => [
-    [cell.name, { [file]: { oslo: cellConfiguration(context, cell) } }],
+    [cell.name, { [file]: { oslo: sections(cellConfiguration(context, cell), proxyOptions(context)) } }],
     [`${cell.name}-manage`, { [file]: { oslo: manageConfiguration(context, cell) } }],
   ]);
   return {
@@ -43,9 +44,12 @@ export function configSets(context: Context<Nova>, agents: readonly ComputeAgent
       ...(migratesLive(context.spec)
         ? {
             '/etc/openstack/libvirtd.conf': `${migrationLibvirtd}${libvirtd}`,
-            '/etc/openstack/qemu.conf': `${qemu}${migrationQemu}`,
+            '/etc/openstack/qemu.conf': `${qemu}${migrationQemu}${consoleQemu(context)}`,
           }
-        : { '/etc/openstack/libvirtd.conf': `${closed}${libvirtd}`, '/etc/libvirt/qemu.conf': qemu }),
+        : {
+            '/etc/openstack/libvirtd.conf': `${closed}${libvirtd}`,
+            '/etc/libvirt/qemu.conf': `${qemu}${consoleQemu(context)}`,
+          }),
       ...libvirtSecrets(context),
     },
     ...(migratesCold(context.spec) ? { ssh: sshServer } : {}),

@@ -3,6 +3,7 @@ import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Connections } from '../../engine/vocabulary/service.ts';
 import { metadataPort } from '../metadata.ts';
 import { cellsOf } from './cells.ts';
+import { proxyMounts } from './console-tls.ts';
 import type { Nova } from './kind.ts';
 
 const state = [{ path: '/var/lib/nova', scratch: true }] as const;
@@ -63,8 +64,8 @@ function program({ broker }: Context<Nova>, name: string): Component {
 }
 
 /** The proxy of a cell's graphical consoles. */
-export function consoleProxy({ spec }: Context<Nova>, cell: string): Component {
-  const { consolePublicHostname: publicHostname } = spec;
+export function consoleProxy(context: Context<Nova>, cell: string): Component {
+  const { consolePublicHostname: publicHostname } = context.spec;
   return {
     workload: 'Deployment',
     image: 'nova-novncproxy',
@@ -75,7 +76,7 @@ export function consoleProxy({ spec }: Context<Nova>, cell: string): Component {
     health: { get: '/vnc_lite.html', port: 'novnc' },
     reachable: 'anyone',
     ...(publicHostname === undefined ? {} : { exposed: 'novnc', publicHostname }),
-    mounts: state,
+    mounts: [...state, ...proxyMounts(context)],
     resources: { cpu: '25m', memory: '192Mi' },
   };
 }

@@ -183,6 +183,15 @@ export const Nova = defineApi({
         { minimum: 0, maximum: 5000, otherwise: 'every eligible node' },
       ),
       nodeGroups,
+      tls: object(
+        'TLS between the proxies of graphical consoles and QEMU on the nodes. Where it is stated, proxies show a certificate of an authority of this Nova (Secret <name>-console-tls) to hosts that ask for it. To enable or disable it replaces libvirt of all nodes, on request; guests run on.',
+        {
+          enabled: bool(
+            'Whether guests that are started from then on show their screens to these proxies alone, by TLS. Below a control plane, its tls.enabled does this in steps. Otherwise, in a cloud in use, state false first, and true once this Nova is Ready; after true, false for as long as such guests run.',
+            { fallback: false },
+          ),
+        },
+      ),
       liveMigration: object(
         'Moving running servers between nodes, with the disks that are on them, encrypted. To enable or disable it replaces the agents of all nodes, on request; guests run on.',
         {

@@ -4,6 +4,7 @@ import type { Context } from '../../engine/vocabulary/context.ts';
 import type { GeneratedSecret } from '../../engine/vocabulary/service.ts';
 import { authorityKey } from '../../engine/vocabulary/trust.ts';
 import type { Layer } from '../../oslo/layers.ts';
+import { keepCertificates } from './certificate-files.ts';
 import type { Nova } from './kind.ts';
 
 /**
@@ -59,19 +60,11 @@ default_tls_x509_verify = 1
 migrate_tls_force = 1
 `;
 
-/**
- * Puts the certificates where libvirtd and QEMU read them, and renewed ones after them: QEMU reads its own at each
- * migration, libvirtd when it is told to. Runs while the script is in its pod's control groups, and ends with the pod.
- */
-export const giveCertificates = `umask 0077
-give() {
-  # What cannot be written in full takes nobody's place.
-  mkdir -p "\${2%/*}" && cat "${folder}/$1" > "$2.new" && chmod "$3" "$2.new" || return 1
-  if [ "$3" = 440 ]; then chown 0:42436 "$2.new" || return 1; fi
-  mv "$2.new" "$2"
-}
-give_certificates() {
-  give ${authorityKey} /etc/pki/CA/cacert.pem 444 || return 1
+/** libvirtd reads renewed ones when it is told to, QEMU at each migration. */
+export const giveCertificates = keepCertificates({
+  folder,
+  qemuFolder,
+  give: `  give ${authorityKey} /etc/pki/CA/cacert.pem 444 || return 1
   give ${authorityKey} ${qemuFolder}/ca-cert.pem 444 || return 1
   for role in server client; do
     give tls.crt "/etc/pki/libvirt/\${role}cert.pem" 444 || return 1
@@ -79,19 +72,9 @@ give_certificates() {
     give tls.crt "${qemuFolder}/$role-cert.pem" 444 || return 1
     give tls.key "${qemuFolder}/$role-key.pem" 440 || return 1
   done
-  chmod 755 ${qemuFolder.slice(0, qemuFolder.lastIndexOf('/'))} ${qemuFolder}
-}
-given() { cat ${folder}/${authorityKey} ${folder}/tls.crt; }
-last=$(given)
-give_certificates
-while sleep 30; do
-  now=$(given) || continue
-  if [ "$now" = "$last" ]; then continue; fi
-  give_certificates || continue
-  if timeout 20 virt-admin -c libvirtd:///system server-update-tls libvirtd; then last=$now; fi
-done &
-umask 0022
-`;
+`,
+  reload: 'timeout 20 virt-admin -c libvirtd:///system server-update-tls libvirtd',
+});
 
 /** How the host is called for a migration to it, by the Service of its group's agents. */
 export const ownName = `export OS_LIBVIRT__LIVE_MIGRATION_INBOUND_ADDR="$(echo "$OS_DEFAULT__MY_IP" | tr '.:' '--').$LIBVIRT_SERVICE"

@@ -25,6 +25,7 @@ export const nova = defineService<Nova>({
   },
   child: {
     field: 'nova',
+    isOwnClient: true,
     phase: 'Compute',
     description: 'The compute service.',
     fields: ({ own, publicDomain }) => ({
@@ -80,7 +81,12 @@ export const nova = defineService<Nova>({
       live_migration_tunnelled: 'nothing: QEMU encrypts by itself',
     },
     neutron: { metadata_proxy_shared_secret: 'spec.metadataSecretName of the Neutron' },
-    vnc: { novncproxy_base_url: 'spec.consolePublicHostname' },
+    vnc: {
+      novncproxy_base_url: 'spec.consolePublicHostname',
+      vencrypt_client_key: 'spec.tls',
+      vencrypt_client_cert: 'spec.tls',
+      vencrypt_ca_certs: 'spec.tls',
+    },
   },
   claims: ({ resource, spec, release }) => {
     const cleaner = nodeCleaner(resource, { service: 'nova', spec, release });

@@ -1,6 +1,7 @@
 import type { Job } from '../../engine/vocabulary/service.ts';
 import { endFormer, former } from '../../infrastructure/outliving.ts';
 import { secretsDirectory } from './ceph.ts';
+import { giveConsoleCertificates } from './console-tls.ts';
 import { giveCertificates } from './live-migration.ts';
 
 /**
@@ -51,9 +52,9 @@ done
  */
 const libvirtOf = (
   before: string,
-  { migrates }: { readonly migrates: boolean },
+  { migrates, shows }: Pick<LibvirtUse, 'migrates' | 'shows'>,
 ) => `# libvirtd of this node. Its guests outlive it.
-${migrates ? giveCertificates : ''}${leaveControlGroups}${weighGuests}identity=/var/lib/libvirt/host-uuid
+${migrates ? giveCertificates : ''}${shows ? giveConsoleCertificates : ''}${leaveControlGroups}${weighGuests}identity=/var/lib/libvirt/host-uuid
 if [ ! -s "$identity" ]; then echo "$POD_UID" > "$identity"; fi
 cat /etc/openstack/libvirtd.conf > /etc/libvirt/libvirtd.conf
 echo "host_uuid = \\"$(cat "$identity")\\"" >> /etc/libvirt/libvirtd.conf
@@ -80,11 +81,12 @@ export interface LibvirtUse {
   readonly secrets: boolean;
   /** It takes servers of other hosts, and gives them its own. */
   readonly migrates: boolean;
+  /** Its guests show their screens by TLS. */
+  readonly shows: boolean;
 }
 
 /** libvirtd. */
-export const startLibvirt = ({ secrets, migrates }: LibvirtUse): string =>
-  libvirtOf(secrets ? giveSecrets : '', { migrates });
+export const startLibvirt = ({ secrets, ...use }: LibvirtUse): string => libvirtOf(secrets ? giveSecrets : '', use);
 
 const giveSecrets = `mkdir -p /etc/libvirt/secrets
 chmod 700 /etc/libvirt/secrets

@@ -1,6 +1,14 @@
-import { type HttpMessage, type HttpReply, SystemError } from '@openstack-operator/sandbox';
+import {
+  type Connection,
+  type HttpMessage,
+  type HttpReply,
+  type Process,
+  SystemError,
+} from '@openstack-operator/sandbox';
+import { readCertificate } from '../../certificates.ts';
 import { headerOf, json, locationOf, plain } from '../../http.ts';
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { greeting, offeredBy, openScreen, ScreenClosedError, securityTypes } from '../../infrastructure/vnc.ts';
 import { Fault } from '../../model/fault.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
@@ -66,15 +74,52 @@ export async function openConsole(context: ServiceContext, request: HttpMessage)
       throw new PythonError('nova.exception.InvalidToken', "The token '***' is invalid or has expired");
     demandOrigin(request, config.list('console', 'allowed_origins'));
     const target = await process.network.connect(String(console['host']), Number(console['port']), 'vnc');
-    const body = String(await target.call(''));
-    target.close();
-    return { status: 101, headers: { upgrade: 'websocket' }, body };
+    try {
+      await takeSecurity(context, target);
+    } finally {
+      target.close();
+    }
+    return { status: 101, headers: { upgrade: 'websocket' }, body: greeting };
   } catch (error) {
     if (error instanceof SystemError) return plain(500, `handler exception: ${error.reason}`);
     if (!(error instanceof PythonError)) throw error;
     context.log.exception('nova.console.websocketproxy', `handler exception: ${error.message}`, error);
     return plain(500, `handler exception: ${error.message}`);
   }
+}
+
+/**
+ * The security that a guest's screen asks for, as far as `auth_schemes` goes (nova.console.securityproxy.rfb). With `vencrypt` the
+ * proxy shows its certificate, where it has one. @throws PythonError, SystemError for files that are not there
+ */
+async function takeSecurity({ config, process }: ServiceContext, target: Connection): Promise<void> {
+  const schemes = config.list('vnc', 'auth_schemes');
+  const desired = schemes.map((scheme) => securityTypes[scheme as keyof typeof securityTypes]);
+  const offered = await offeredBy(target);
+  const type = offered.find((one) => desired.some((known) => known === one));
+  if (type === undefined)
+    throw new PythonError(
+      'nova.exception.SecurityProxyNegotiationFailed',
+      `Failed to negotiate security type with server: No compute auth available: No matching auth scheme: allowed types: '${desired.join(', ')}', desired types: '${offered.join(', ')}'`,
+    );
+  try {
+    await openScreen(target, type, type === securityTypes.vencrypt ? shownBy(config, process) : undefined);
+  } catch (error) {
+    if (!(error instanceof ScreenClosedError)) throw error;
+    throw new PythonError('ssl.SSLEOFError', error.message);
+  }
+}
+
+/** The certificate of the proxy; undefined: it has none. @throws PythonError, SystemError */
+function shownBy(config: ServiceContext['config'], { files }: Process): string | undefined {
+  const path = (option: string) => config.text('vnc', option) || undefined;
+  const paths = { certificate: path('vencrypt_client_cert'), key: path('vencrypt_client_key') };
+  const authority = path('vencrypt_ca_certs');
+  for (const file of [authority, paths.certificate, paths.key]) if (file !== undefined) files.read(file);
+  if (paths.certificate === undefined || paths.key === undefined) return undefined;
+  const read = readCertificate(files, paths);
+  if (!('unusable' in read)) return read.pem;
+  throw new PythonError('ssl.SSLError', '[SSL] PEM lib (_ssl.c:3917)');
 }
 
 /** A browser's page must come from the proxy's own host, or from one that is allowed. @throws PythonError */
