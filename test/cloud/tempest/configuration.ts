@@ -17,9 +17,64 @@ export interface Facts {
   readonly computeMicroversion: string;
   /** Types of the services in the catalogue. */
   readonly services: readonly string[];
+  /** Of Cinder, where there is one. */
+  readonly volumes?: Volumes;
+  /** What Swift says that it can (`/info`), where there is one. */
+  readonly objectFeatures?: readonly string[];
+}
+
+/** What Cinder has, as far as tempest asks for it. */
+export interface Volumes {
+  /** The newest microversion that it has. */
+  readonly microversion: string;
+  /** Of its first pool, as its driver says them: `ceph` and `Open Source` of RBD. */
+  readonly storageProtocol: string;
+  readonly vendorName: string;
+  readonly hasBackup: boolean;
+}
+
+/** Tempest's suites of the services that it knows, by their types in the catalogue. */
+const suites: Readonly<Record<string, string>> = {
+  identity: 'identity',
+  image: 'image',
+  network: 'network',
+  compute: 'compute',
+  'block-storage': 'volume',
+  'object-store': 'object_storage',
+};
+
+/** A regular expression of the tests of the services that a cloud has: by default, of all that tempest knows. */
+export function testsOf(services: readonly string[] = Object.keys(suites)): string {
+  const names = Object.entries(suites).flatMap(([type, suite]) => (services.includes(type) ? [suite] : []));
+  return String.raw`^tempest\.api\.(${names.join('|')})\.`;
 }
 
 type Value = string | number | boolean;
+type Sections = Readonly<Record<string, Readonly<Record<string, Value>>>>;
+
+function volumeSections({ microversion, storageProtocol, vendorName, hasBackup }: Volumes): Sections {
+  const isCeph = storageProtocol === 'ceph';
+  return {
+    volume: {
+      min_microversion: '3.0',
+      max_microversion: microversion,
+      storage_protocol: storageProtocol,
+      vendor_name: vendorName,
+      // Other formats are converted by root, which only backends with rootHelpers have.
+      disk_format: 'raw',
+      // What RBD calls the snapshots of a volume.
+      ...(isCeph ? { manage_snapshot_ref: 'source-name,snapshot-%s' } : {}),
+    },
+    'volume-feature-enabled': {
+      backup: hasBackup,
+      extend_attached_volume: true,
+      manage_volume: isCeph,
+      manage_snapshot: isCeph,
+      // Between backends volumes are copied by root as well.
+      multi_backend: false,
+    },
+  };
+}
 
 /**
  * The text of a tempest.conf. What a test needs and the cloud does not offer, tempest skips by itself; each `false` here
@@ -27,7 +82,7 @@ type Value = string | number | boolean;
  */
 export function tempestConfiguration(facts: Facts, directory: string): string {
   const has = (type: string) => facts.services.includes(type);
-  const sections: Record<string, Record<string, Value>> = {
+  const sections: Sections = {
     DEFAULT: {
       log_file: `${directory}/tempest.log`,
       use_stderr: false,
@@ -72,7 +127,7 @@ export function tempestConfiguration(facts: Facts, directory: string): string {
       live_migration: false,
       shelve_migrate: false,
       can_migrate_between_any_hosts: false,
-      // Volumes are Cinder's.
+      // The test machines have no device mapper.
       attach_encrypted_volume: false,
       // The images of the servers have no guest agent.
       change_password: false,
@@ -91,6 +146,15 @@ export function tempestConfiguration(facts: Facts, directory: string): string {
       ipv6_subnet_attributes: true,
       port_security: facts.extensions.includes('port-security'),
     },
+    ...(facts.volumes && volumeSections(facts.volumes)),
+    ...(facts.objectFeatures && {
+      'object-storage-feature-enabled': {
+        discoverable_apis: facts.objectFeatures.join(','),
+        // As it was before there were realms: it asks for another cluster.
+        container_sync: facts.objectFeatures.includes('container_sync'),
+        object_versioning: facts.objectFeatures.includes('versioned_writes'),
+      },
+    }),
     // Guests have no SSH server: what passes in and out of them, test/cloud looks at.
     validation: { run_validation: false },
     // What the services' policies say by default.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { admin, externalNetwork, guestImage, larger, otherGuestImage, tiny } from '../fixture.ts';
 import { prefix } from '../running-cloud.ts';
-import type { Facts } from './configuration.ts';
+import type { Facts, Volumes } from './configuration.ts';
 
 interface Entry {
   readonly region_name: string;
@@ -32,6 +32,7 @@ export async function facts(): Promise<Facts> {
   const { properties } = JSON.parse(schema.text) as { properties: { disk_format: { enum: (string | null)[] } } };
   const { version } = JSON.parse(compute.text) as { version: { version: string } };
   const [firstImage, otherImage, firstFlavor, otherFlavor] = made;
+  const services = catalogue.map(({ type }) => type);
   return {
     authUrl: entry.auth.auth_url,
     password: entry.auth.password,
@@ -42,8 +43,40 @@ export async function facts(): Promise<Facts> {
     extensions: extensions.map(({ alias }) => alias),
     diskFormats: properties.disk_format.enum.filter((format) => format !== null),
     computeMicroversion: version.version,
-    services: catalogue.map(({ type }) => type),
+    services,
+    ...(services.includes('block-storage') && { volumes: await volumes() }),
+    ...(services.includes('object-store') && { objectFeatures: await objectFeatures() }),
   };
+}
+
+/** What Cinder says of itself. @throws Error when none of its backends has told the scheduler of a pool */
+async function volumes(): Promise<Volumes> {
+  const root = new URL('/v3/', await admin.call<string>('block_storage.get_endpoint')).href;
+  const [said, stated, processes] = await Promise.all([
+    admin.call<{ text: string }>('block_storage.get', root),
+    admin.call<{ text: string }>('block_storage.get', '/scheduler-stats/get_pools?detail=True'),
+    admin.call<{ binary: string }[]>('block_storage.services'),
+  ]);
+  const { versions } = JSON.parse(said.text) as { versions: { id: string; version: string }[] };
+  const { pools } = JSON.parse(stated.text) as {
+    pools: { capabilities: { storage_protocol: string; vendor_name: string } }[];
+  };
+  const version = versions.find(({ id }) => id === 'v3.0')?.version;
+  const [pool] = pools;
+  if (version === undefined) throw new Error(`Cinder says of no version 3 at ${root}: ${said.text}`);
+  if (pool === undefined) throw new Error("Cinder's scheduler knows no pool: is a process of volumes up?");
+  return {
+    microversion: version,
+    storageProtocol: pool.capabilities.storage_protocol,
+    vendorName: pool.capabilities.vendor_name,
+    hasBackup: processes.some(({ binary }) => binary === 'cinder-backup'),
+  };
+}
+
+/** What Swift's proxies can. */
+async function objectFeatures(): Promise<string[]> {
+  const info = new URL('/info', await admin.call<string>('object_store.get_endpoint')).href;
+  return Object.keys(JSON.parse((await admin.call<{ text: string }>('object_store.get', info)).text) as object);
 }
 
 /** What Neutron makes a network of for a project that has none: where it leads, and its addresses. */

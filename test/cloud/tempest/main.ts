@@ -4,21 +4,17 @@ import { parseArgs } from 'node:util';
 import { realClock } from '@openstack-operator/kube';
 import { clean } from '../clean.ts';
 import { connectProviderNetwork, disconnectProviderNetwork } from '../provider-network.ts';
-import { tempestConfiguration } from './configuration.ts';
+import { tempestConfiguration, testsOf } from './configuration.ts';
 import { readExclusions, withoutTest } from './exclusions.ts';
 import { facts } from './facts.ts';
 import { type Result, resultOf, summary } from './results.ts';
 import { prepareTempest } from './tempest.ts';
-
-/** The suites of the services that the cloud has. */
-const services = String.raw`^tempest\.api\.(identity|image|network|compute)\.`;
 
 const { values, positionals } = parseArgs({
   options: { concurrency: { type: 'string', default: '2' } },
   allowPositionals: true,
 });
 const [first = ''] = positionals;
-const pattern = first === '' ? services : first;
 const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
 const directory = join(cache, 'openstack-operator/tempest-run');
 
@@ -29,9 +25,12 @@ const results: Result[] = [];
 let exit: number;
 let rotten: string[];
 try {
-  const tempest = await prepareTempest(directory, tempestConfiguration(await facts(), directory));
+  const cloud = await facts();
+  const tempest = await prepareTempest(directory, tempestConfiguration(cloud, directory));
   const exclusions = readExclusions();
-  rotten = withoutTest(exclusions, await tempest.idsOf(services));
+  // Tempest lists the tests of services that the cloud does not have as well.
+  rotten = withoutTest(exclusions, await tempest.idsOf(testsOf()));
+  const pattern = first === '' ? testsOf(cloud.services) : first;
   exit = await tempest.run({ pattern, exclusions, concurrency: Number(values.concurrency) }, (line) => {
     process.stdout.write(`${line}\n`);
     const result = resultOf(line);
