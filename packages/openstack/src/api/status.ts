@@ -187,13 +187,16 @@ export const hosts = array(
   ofClaimed,
   object('One node.', {
     ...claimed,
-    maintenance: object('Of a node in maintenance: the annotation openstack.k8s.io/maintenance says so, or a cordon with maintenance.onCordon.', {
-      phase: choice(
-        'Emptying: new guests are kept away, and those that run there are moved. Emptied: none is left. Occupied: some stay, which is tried again. Returning: the maintenance is over, and new guests are let in again.',
-        ['Emptying', 'Emptied', 'Occupied', 'Returning'],
-      ),
-      message: string('Which guests stay, and why.', { maxLength: 4096 }),
-    }),
+    maintenance: object(
+      'Of a node in maintenance: the annotation openstack.k8s.io/maintenance says so, or a cordon with maintenance.onCordon.',
+      {
+        phase: choice(
+          'Emptying: new guests are kept away, and those that run there are moved. Emptied: none is left. Occupied: some stay, which is tried again. Returning: the maintenance is over, and new guests are let in again.',
+          ['Emptying', 'Emptied', 'Occupied', 'Returning'],
+        ),
+        message: string('Which guests stay, and why.', { maxLength: 4096 }),
+      },
+    ),
   }),
   most,
 );
