@@ -1,16 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { realClock, timestamp } from '@openstack-operator/kube';
 import { expect, test } from 'vitest';
 import { program } from './kubernetes.ts';
 import { inNode } from './node.ts';
 import { type Container, containers, execute, logs } from './pods.ts';
 import { allowed, linesOf, unlisted } from './truth/allowed.ts';
-import { programs } from './truth/programs.ts';
+import {
+  optionMistakes,
+  runningPrograms,
+  upgradeFindings,
+  validatorMistakes,
+  withUpgradeCheck,
+} from './truth/checks.ts';
 import { secretValues } from './truth/secrets.ts';
-
-const here = join(import.meta.dirname, 'truth');
-const script = readFileSync(join(here, 'options.py'), 'utf8');
 
 const running = await containers();
 const find = (service: string, component: string): Container => {
@@ -18,51 +19,21 @@ const find = (service: string, component: string): Container => {
   if (found === undefined) throw new Error(`no pod of ${service} ${component} runs`);
   return found;
 };
-
-const configured = programs.flatMap(({ components, ...rest }) =>
-  components.map((component) => ({ name: `${rest.service} ${component}`, component, ...rest })),
-);
+const configured = runningPrograms(running);
 
 test.each(configured)(
   '$name: every option of its files and its environment is one of its own, and of its type',
-  async ({ service, component, files, namespaces }) => {
-    const command = ['python3', '-W', 'ignore', '-', namespaces.join(','), ...files];
-    const { code, stdout, stderr } = await execute(find(service, component), command, script);
-    expect({ code, problems: unlisted(linesOf(stdout), allowed.options) }, stderr).toEqual({ code: 0, problems: [] });
+  async (one) => {
+    expect(await optionMistakes(one)).toEqual([]);
   },
 );
 
 test.each(configured)('$name: oslo-config-validator accepts its files', async (one) => {
-  const { service, component, files, namespaces, dynamicGroups = [] } = one;
-  const options = [
-    ...namespaces.flatMap((name) => ['--namespace', name]),
-    ...dynamicGroups.flatMap((name) => ['--exclude-group', name]),
-  ];
-  for (const file of files) {
-    const ended = await execute(find(service, component), ['oslo-config-validator', ...options, '--input-file', file]);
-    expect(ended.code, `${file}: ${ended.stderr}`).toBe(0);
-  }
+  expect(await validatorMistakes(one)).toEqual([]);
 });
 
-const neutronFiles = (programs.find(({ components }) => components.includes('server'))?.files ?? []).flatMap((file) => [
-  '--config-file',
-  file,
-]);
-
-test.each([
-  ['keystone', 'api', ['keystone-status', 'upgrade', 'check']],
-  ['glance', 'api', ['glance-status', 'upgrade', 'check']],
-  ['placement', 'api', ['placement-status', 'upgrade', 'check']],
-  ['neutron', 'server', ['neutron-status', ...neutronFiles, 'upgrade', 'check']],
-  ['nova', 'conductor', ['nova-status', 'upgrade', 'check']],
-])('%s: its upgrade check is content', async (service, component, command) => {
-  const { code, stdout, stderr } = await execute(find(service, component), command);
-  // Cells of the table that the check prints: what it looked at, and the result of it.
-  const results = [...stdout.matchAll(/\| Check: (.*?) +\|\n\| Result: (\w+) +\|(?:\n\| Details: (.*?) +\|)?/g)];
-  const lines = results.filter(([, , result]) => result !== 'Success').map(([, ...words]) => words.join(': '));
-  expect(results.length, stdout + stderr).toBeGreaterThan(0);
-  expect([0, 1], stdout + stderr).toContain(code);
-  expect(unlisted(lines, allowed.checks)).toEqual([]);
+test.each(withUpgradeCheck(configured))('$service: its upgrade check is content', async (one) => {
+  expect(await upgradeFindings(one)).toEqual([]);
 });
 
 test('no secret stands in a command line, in the mapping of the cells, or in a log', async () => {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { member, stranger } from '../fixture.ts';
+import { containers } from '../pods.ts';
 import { prefix, type User } from '../running-cloud.ts';
 import { SdkError } from '../sdk.ts';
 import { optionalService } from '../services/optional-service.ts';
+import { programMistakes } from '../truth/checks.ts';
 import { until } from '../until.ts';
 import { ceph } from './client.ts';
 import { Mounts } from './mounts.ts';
@@ -82,6 +84,7 @@ test('enabled later, Manila keeps shares in CephFS: mounted, written, copied by 
   const manila = optionalService('manila', 'manilas');
   const spec = { enabled: true, backends: [{ name: 'cephfs', type: 'cephfs', cephFSName: 'cephfs' }] };
   await manila(spec);
+  expect(await programMistakes('manila', await containers())).toEqual([]);
   const [user, other] = (await Promise.all([member(), stranger()])).map((one) => one.connectedAnew()) as [User, User];
   const share = await made(user, 'share', { name: `${prefix}files`, size: 1, share_protocol: 'CEPHFS' });
   await expect(other.call('shared_file_system.get_share', share.id)).rejects.toThrow();

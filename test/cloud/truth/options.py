@@ -60,7 +60,7 @@ class Options:
                 where.setdefault((old.name or option.name).replace("-", "_"), option)
 
     def add_plugins(self, parsed):
-        """Options that come with a value: of the authentication plugin, of Glance's stores, of Manila's backends."""
+        """Options that come with a value: of the authentication plugin, of Glance's stores, of backends."""
         for group, values in parsed.items():
             for kind in values.get("auth_type", []):
                 self.add(group, loading.get_auth_plugin_conf_options(loading.get_plugin_loader(kind)))
@@ -70,10 +70,14 @@ class Options:
                 self.groups.setdefault(name.strip(), {}).update(self.groups["DEFAULT"])
         drivers = importlib.metadata.entry_points(group="glance_store.drivers")
         for value in parsed.get("DEFAULT", {}).get("enabled_backends", []):
-            from glance_store import multi_backend
-
-            self.add("glance_store", multi_backend._STORE_OPTS)
             for name, _, kind in (one.strip().partition(":") for one in value.split(",")):
+                if kind == "":
+                    # cinder/volume/configuration.py: a backend of Cinder, whose group has the options of [backend_defaults].
+                    self.groups.setdefault(name, {}).update(self.groups["backend_defaults"])
+                    continue
+                from glance_store import multi_backend
+
+                self.add("glance_store", multi_backend._STORE_OPTS)
                 for group in (name, "os_glance_staging_store", "os_glance_tasks_store"):
                     self.add(group, drivers[kind].load().OPTIONS)
 
