@@ -50,14 +50,36 @@ test('a volume of an image is a clone that takes no room; snapshots, clones and 
   const image = await guestImage();
   const volume = await made(user, 'volume', { name: `${prefix}clone`, size: 1, image_id: image });
   expect(await parentOf(`volumes/volume-${volume.id}`)).toMatchObject({ pool: 'images', image });
-  const usage = await rbd<{ images: { used_size: number }[] }>('du', `volumes/volume-${volume.id}`);
-  expect(usage.images[0]?.used_size).toBe(0);
+  expect(await room(`volumes/volume-${volume.id}`)).toBe(0);
   const snapshot = await made(user, 'snapshot', { name: `${prefix}snapshot`, volume_id: volume.id });
   const copy = await made(user, 'volume', { name: `${prefix}copy`, size: 1, snapshot_id: snapshot.id });
   expect(await digest(`volumes/volume-${copy.id}`)).toBe(await digest(`volumes/volume-${volume.id}`));
   await user.call('block_storage.extend_volume', copy.id, 2);
   await reaches(user, 'volume', copy, 'available');
   expect(await rbd('info', `volumes/volume-${copy.id}`)).toMatchObject({ size: 2 * 2 ** 30 });
+}, 600_000);
+
+/** How much room an image takes in its pool, in bytes. */
+async function room(image: string): Promise<number> {
+  const { images } = await rbd<{ images: { used_size: number }[] }>('du', image);
+  return images[0]?.used_size ?? Number.NaN;
+}
+
+test('what a guest discards of its volume is room in the pool again', async () => {
+  const user = await member();
+  const volume = await made(user, 'volume', { name: `${prefix}discarded`, size: 1 });
+  const write = 'dd if=/dev/urandom of=/dev/vdb bs=1M count=32 conv=fsync 2> /dev/null';
+  const discard = 'blkdiscard /dev/vdb && echo "== DISCARDED $((40 + 2))"';
+  const script = withDisk(`${write}; echo "== WRITTEN $((40 + 2))"; sleep 30; ${discard}`);
+  const server = await guest(user, 'discards', script);
+  await server.reaches('ACTIVE', 180);
+  await attach(user, server, volume);
+  await server.says(/^== WRITTEN 42$/m, 120);
+  const mebibytes = 2 ** 20;
+  expect(await room(`volumes/volume-${volume.id}`)).toBeGreaterThanOrEqual(32 * mebibytes);
+  await server.says(/^== DISCARDED 42$/m, 120);
+  expect(await room(`volumes/volume-${volume.id}`)).toBeLessThan(8 * mebibytes);
+  await detach(user, server, volume);
 }, 600_000);
 
 /** A volume of a backup. */
