@@ -1,11 +1,11 @@
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import { member } from '../fixture.ts';
 import { program } from '../kubernetes.ts';
-import { deletePod, inComponent, podOf, replaced } from '../pods.ts';
-import { prefix, type User } from '../running-cloud.ts';
-import type { Server } from '../server.ts';
+import { deletePod, podOf, replaced } from '../pods.ts';
+import { prefix } from '../running-cloud.ts';
 import { until } from '../until.ts';
-import { attach, detach, goesOn, guest, made, reaches, servicesAreUp, type Thing, writing } from './disks.ts';
+import { attachments, pair } from './attachments.ts';
+import { attach, detach, goesOn, guest, made, reaches, servicesAreUp, writing } from './disks.ts';
 
 const label = (name: string, component: string) =>
   `app.kubernetes.io/name=${name},app.kubernetes.io/component=${component}`;
@@ -49,28 +49,26 @@ test('a guest writes on to its volume whatever is replaced around it', async () 
     await goesOn(server, what);
   }
   await servicesAreUp();
+  expect(await agreement()).toContain(pair(server, volume));
   await user.call('compute.stop_server', server.id);
   await server.reaches('SHUTOFF', 120);
   await detach(user, server, volume);
 }, 900_000);
 
-/** What each of those that take part in an attachment says of it. */
-async function sides(user: User, server: Server, volume: Thing): Promise<Record<string, boolean>> {
-  const cinder = await user.call<Thing & { attachments: { server_id: string }[] }>(
-    'block_storage.get_volume',
-    volume.id,
-  );
-  const nova = await user.call<{ volume_id: string }[]>('compute.volume_attachments', server.id);
-  const domain = (await inComponent('libvirt', 'virsh', 'list', '--all', '--uuid', '--name'))
-    .split('\n')
-    .find((line) => line.includes(server.id));
-  const disks = await inComponent('libvirt', 'virsh', 'domblklist', domain?.split(/\s+/)[0] ?? server.id);
-  return {
-    Cinder: cinder.status === 'in-use' && cinder.attachments.some(({ server_id: id }) => id === server.id),
-    'Cinder is at rest': ['in-use', 'available'].includes(cinder.status),
-    Nova: nova.some(({ volume_id: id }) => id === volume.id),
-    libvirt: disks.includes(volume.id),
-  };
+type Sides = Awaited<ReturnType<typeof attachments>>;
+
+/** Waits until Cinder, Nova and libvirt say the same of all attachments of the cloud; gives what they say. */
+async function agreement(): Promise<readonly string[]> {
+  let seen: Sides | undefined;
+  return await until({
+    what: 'Cinder, Nova and libvirt to agree on who has which volume',
+    seconds: 240,
+    probe: async () => {
+      seen = await attachments();
+      return new Set(Object.values(seen).map((lines) => lines.join('\n'))).size === 1 ? seen.Nova : undefined;
+    },
+    explain: async () => JSON.stringify(seen),
+  });
 }
 
 test('an attachment during which the broker dies is there, or is not, on all sides', async () => {
@@ -86,22 +84,28 @@ test('an attachment during which the broker dies is there, or is not, on all sid
   await replaced('app.kubernetes.io/name=rabbitmq,app.kubernetes.io/component=server', broker, 240);
   await servicesAreUp();
   process.stdout.write(`the request for an attachment: ${JSON.stringify(await asked).slice(0, 300)}\n`);
-  let seen: Record<string, boolean> = {};
-  await until({
-    what: 'all sides to agree',
-    seconds: 240,
-    probe: async () => {
-      seen = await sides(user, server, volume);
-      const { 'Cinder is at rest': rests, ...three } = seen;
-      return (rests === true && new Set(Object.values(three)).size === 1) || undefined;
-    },
-    explain: async () => JSON.stringify(seen),
-  });
-  process.stdout.write(`${JSON.stringify(seen)}\n`);
-  if (seen['Nova'] === true) await detach(user, server, volume);
+  const found = await agreement();
+  process.stdout.write(`${JSON.stringify(found)}\n`);
+  if (found.includes(pair(server, volume))) await detach(user, server, volume);
   else {
     await attach(user, server, volume);
     await detach(user, server, volume);
   }
   await reaches(user, 'volume', volume, 'available');
 }, 900_000);
+
+test('in the end Cinder, Nova and libvirt say the same of all servers and volumes', async () => {
+  const user = await member();
+  const [server, volume, free] = await Promise.all([
+    guest(user, 'audited', 'true'),
+    made(user, 'volume', { name: `${prefix}audited`, size: 1 }),
+    made(user, 'volume', { name: `${prefix}free`, size: 1 }),
+  ]);
+  await server.reaches('ACTIVE', 180);
+  await attach(user, server, volume);
+  const found = await agreement();
+  expect(found).toContain(pair(server, volume));
+  expect(found).not.toContain(pair(server, free));
+  await detach(user, server, volume);
+  expect(await agreement()).not.toContain(pair(server, volume));
+}, 600_000);
