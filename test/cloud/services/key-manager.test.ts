@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { member, stranger } from '../fixture.ts';
-import { prefix, type User } from '../running-cloud.ts';
+import { admin, member, stranger } from '../fixture.ts';
+import { prefix, User } from '../running-cloud.ts';
 import { until } from '../until.ts';
 import { optionalService } from './optional-service.ts';
+
+type Made = { readonly id: string };
 
 /** What Barbican answers, and with which status. */
 async function asked(user: User, method: 'get' | 'post', path: string, json?: object) {
@@ -14,6 +16,29 @@ async function asked(user: User, method: 'get' | 'post', path: string, json?: ob
 /** The path of what an answer refers to, below the version that the SDK has found. */
 function reference({ text }: { readonly text: string }, field: string): string {
   return new URL((JSON.parse(text) as Record<string, string>)[field] ?? '').pathname.replace('/v1', '');
+}
+
+/** What a project has stored goes with it, as Keystone tells Barbican. */
+async function deletedWithItsProject(): Promise<void> {
+  const { identity } = await member();
+  const auth = identity['auth'] as { readonly username: string };
+  const name = `${prefix}doomed`;
+  const [{ id }, { id: userId }, role] = await Promise.all([
+    admin.call<Made>('identity.create_project', { name, domain_id: 'default' }),
+    admin.call<Made>('identity.find_user', auth.username),
+    admin.call<Made>('identity.find_role', 'member'),
+  ]);
+  await admin.call('identity.assign_project_role_to_user', id, userId, role.id);
+  const doomed = new User({ ...identity, auth: { ...auth, project_name: name } });
+  const body = { payload: 'open sesame', payload_content_type: 'text/plain' };
+  const secret = reference(await asked(doomed, 'post', '/secrets', body), 'secret_ref');
+  expect((await asked(admin, 'get', secret)).status).not.toBe(404);
+  await admin.call('identity.delete_project', id);
+  await until({
+    what: 'the secret to go with its project',
+    seconds: 60,
+    probe: async () => (await asked(admin, 'get', secret)).status === 404 || undefined,
+  });
 }
 
 test('enabled later, Barbican keeps secrets of a project and makes keys; disabled and enabled, it still has them', async () => {
@@ -47,6 +72,7 @@ test('enabled later, Barbican keeps secrets of a project and makes keys; disable
     seconds: 30,
     probe: async () => (await asked(user, 'get', order)).text.includes('"ACTIVE"') || undefined,
   });
+  await deletedWithItsProject();
   await barbican({ enabled: false });
   await barbican({ enabled: true });
   expect(await asked(user, 'get', `${secret}/payload`)).toEqual({ status: 200, text: 'open sesame' });

@@ -2,7 +2,7 @@ import { type KubeObject, Secret } from '@openstack-operator/kube';
 import { Barbican, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { blockStorage, type Cloud, createCloud, identityOnly, readyCloud } from './cloud.ts';
-import { ask, entitiesOf, login, request } from './keystone.ts';
+import { administrator, ask, call, entitiesOf, login, request } from './keystone.ts';
 import { sharedCloud } from './shared-cloud.ts';
 
 const url = 'http://my-cloud-barbican-api.openstack.svc:9311';
@@ -41,6 +41,34 @@ test('below a control plane that states it, it is Ready, answers, and keeps secr
   const worker = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-barbican-worker-'));
   const log = cloud.rehearsal.sandbox.pods.logs({ namespace: 'openstack', name: worker?.metadata.name ?? '' });
   expect(log).toContain(`Processing type order: order ID is '${order.split('/').at(-1)}'`);
+});
+
+test('what a project has stored is deleted with it; while the broker is away, only the project', async () => {
+  const { cloud } = await shared();
+  const token = await login(cloud);
+  const idOf = async (collection: string, name: string) =>
+    (await entitiesOf(cloud, collection)).find((one) => one['name'] === name)?.id ?? '';
+  const [user, role] = [await idOf('users', 'admin'), await idOf('roles', 'admin')];
+  const project = async (name: string) => {
+    const body = { project: { name } };
+    const { id } = (JSON.parse(await call(cloud, token, 'POST', '/projects', body)) as { project: { id: string } })
+      .project;
+    await call(cloud, token, 'PUT', `/projects/${id}/users/${user}/roles/${role}`);
+    const secret = await stored(cloud, await login(cloud, administrator(cloud, name)), 'open sesame');
+    return { id, secret };
+  };
+  const isThere = async (secret: string) => !(await ask(cloud, token, secret)).includes('Secret not found');
+  const [first, second] = [await project('first'), await project('second')];
+  await call(cloud, token, 'DELETE', `/projects/${first.id}`);
+  await cloud.clock.advance(2000);
+  expect(await isThere(first.secret)).toBe(false);
+  expect(await isThere(second.secret)).toBe(true);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { rabbitmq: { replicas: 0 } } });
+  await cloud.clock.advance(60_000);
+  await call(cloud, token, 'DELETE', `/projects/${second.id}`);
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { rabbitmq: { replicas: 1 } } });
+  await cloud.ready();
+  expect(await isThere(second.secret)).toBe(true);
 });
 
 test('a control plane that does not state it is without it', async () => {

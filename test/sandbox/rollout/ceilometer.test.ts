@@ -1,7 +1,7 @@
 import { OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, identityOnly, readyCloud } from './cloud.ts';
-import { ask, login, request } from './keystone.ts';
+import { ask, call, login, request } from './keystone.ts';
 import { sharedCloud } from './shared-cloud.ts';
 
 const small = { ...identityOnly, rabbitmq: {} };
@@ -45,7 +45,9 @@ test('what the central agent measures is aggregated by Gnocchi, and outlives tha
   expect((await measures(cloud, await login(cloud), id)).length).toBeGreaterThan(0);
 });
 
-const shared = sharedCloud(() => readyCloud({ spec: { ...small, ceilometer: {}, aodh: {} } }));
+const shared = sharedCloud(() =>
+  readyCloud({ spec: { ...small, glance: { enabled: true }, ceilometer: {}, aodh: {} } }),
+);
 
 test('an alarm on an event fires when a service notifies of it, and calls what it is told to', async () => {
   const { cloud } = await shared();
@@ -55,11 +57,18 @@ test('an alarm on an event fires when a service notifies of it, and calls what i
     const answer = await request(cloud, token, 'POST', alarms, { name, type: 'event', ...rule });
     return `${alarms}/${(JSON.parse(answer) as { alarm_id: string }).alarm_id}`;
   };
-  const first = await alarm('first', 'alarm.creation');
+  const fired = [
+    await alarm('alarms', 'alarm.creation'),
+    await alarm('images', 'image.create'),
+    await alarm('projects', 'identity.project.created'),
+  ];
   // Aodh itself is who notifies of that.
-  await alarm('second', 'nothing');
+  const quiet = await alarm('none', 'nothing');
+  await image(cloud, token);
+  await call(cloud, token, 'POST', '/projects', { project: { name: 'watched' } });
   await cloud.clock.advance(10_000);
-  expect(await json(cloud, token, first)).toMatchObject({ state: 'alarm' });
+  for (const one of fired) expect(await json(cloud, token, one)).toMatchObject({ state: 'alarm' });
+  expect(await json(cloud, token, quiet)).toMatchObject({ state: 'insufficient data' });
   const notifier = cloud.list('Pod').find(({ metadata }) => metadata.name.startsWith('my-cloud-aodh-notifier'));
   const { name = '' } = notifier?.metadata ?? {};
   expect(cloud.rehearsal.sandbox.pods.logs({ namespace: 'openstack', name })).toContain('Notifying alarm');

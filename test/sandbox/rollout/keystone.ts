@@ -78,10 +78,11 @@ export async function request(
   return text;
 }
 
-function administrator(cloud: Cloud): object {
+/** The administrator, who is logged in to a project. */
+export function administrator(cloud: Cloud, project = 'admin'): object {
   const { password = '' } = (cloud.get('Secret', `${name}-admin-password`)?.['data'] ?? {}) as { password?: string };
   const domain = { name: 'Default' };
   const user = { name: 'admin', domain, password: Buffer.from(password, 'base64').toString() };
-  const scope = { project: { name: 'admin', domain } };
+  const scope = { project: { name: project, domain } };
   return { identity: { methods: ['password'], password: { user } }, scope };
 }

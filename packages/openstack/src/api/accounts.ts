@@ -37,15 +37,28 @@ export function database<const N extends string>(user: string, names: readonly N
   });
 }
 
+const brokerUser = (name: string) => identifier('Name of the broker user.', name);
+
+const notificationVhost = identifier(
+  'Virtual host for notifications, the same for all services of a cloud. Used while a service reads them.',
+  'notifications',
+);
+
 /** The account at the message broker. */
 export function messageQueue(user: string) {
   return object('Account at the message broker.', {
-    user: identifier('Name of the broker user.', user),
+    user: brokerUser(user),
     vhost: identifier('Virtual host that the service keeps its queues in.', user),
-    notificationVhost: identifier(
-      'Virtual host for notifications, the same for all services of a cloud. Used while a service reads them.',
-      'notifications',
-    ),
+    notificationVhost,
+    secretName: userSecret('the user'),
+  });
+}
+
+/** The same of a service that only sends notifications. */
+export function notificationQueue(user: string) {
+  return object('Account at the message broker, which sends notifications. Used while a service reads them.', {
+    user: brokerUser(user),
+    notificationVhost,
     secretName: userSecret('the user'),
   });
 }

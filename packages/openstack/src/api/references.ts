@@ -26,14 +26,22 @@ export const port = (what: string, fallback: number | string) =>
     ...(typeof fallback === 'number' ? { fallback } : { otherwise: fallback }),
   });
 
-/** A reference: the name of a `kind` in the same namespace, or how to reach one that this operator does not run. */
-export function reference<T>(what: string, kind: string, external: Field<T, false>) {
+/**
+ * A reference: the name of a `kind` in the same namespace, or how to reach one that this operator does not run; `otherwise`:
+ * what is meant where it is absent.
+ */
+export function reference<T>(
+  what: string,
+  kind: string,
+  external: Field<T, false>,
+  otherwise = `the only ${kind} in the namespace; below a control plane, its own`,
+) {
   return object(
     what,
     { name: objectName(`Name of a ${kind} in the same namespace.`), external },
     {
       rules: [rule('has(self.name) != has(self.external)', 'exactly one of name and external has to be set')],
-      otherwise: `the only ${kind} in the namespace; below a control plane, its own`,
+      otherwise,
     },
   );
 }

@@ -1,6 +1,7 @@
 import type { Phase } from '../engine/status/phases.ts';
 import {
   askedOf,
+  fieldFor,
   foundBy,
   keptBy,
   mentionsOf,
@@ -9,6 +10,7 @@ import {
   referredBy,
   usedBy,
 } from '../engine/vocabulary/dependencies.ts';
+import { listensTo } from '../engine/vocabulary/notifications.ts';
 import type { Asked, Service } from '../engine/vocabulary/service.ts';
 import type { ReferenceField } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
@@ -41,6 +43,8 @@ export interface Child {
   readonly after: readonly string[];
   /** References that the control plane fills in: field of the child -> field of the child that it refers to. */
   readonly references: Readonly<Record<string, string>>;
+  /** Of these, those that it has for nothing but notifications: with the fields of children that read its own. */
+  readonly notifies: Readonly<Record<string, readonly string[]>>;
   /** Kinds of children whose presence counts in what it is. */
   readonly peers: readonly string[];
   /** First label of the public host name, for children that are reached from outside. */
@@ -64,9 +68,14 @@ function childField(reference: ReferenceField): string {
   return field;
 }
 
+/** Fields of the children that read a service's notifications. */
+function listenersOf(service: Service): readonly string[] {
+  return services.flatMap((one) => (one.child !== undefined && listensTo(one, service) ? [one.child.field] : []));
+}
+
 /** The children of a control plane, in the order in which they come up. */
 export const children: readonly Child[] = services.flatMap((service): Child[] => {
-  const { kind, child, groups, name, peers = [] } = service;
+  const { kind, child, groups, name, messaging, peers = [] } = service;
   if (child === undefined) return [];
   const { properties = {} } = kind.spec.schema;
   const references = [...referencesOf(service), ...mentionsOf(service)];
@@ -87,6 +96,7 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       after: service.databases === undefined ? [] : [childField('databaseRef')],
       references: Object.fromEntries(references.map((reference) => [reference, childField(reference)])),
       ...(Object.hasOwn(properties, 'publicHostname') ? { hostname: name } : {}),
+      notifies: messaging === 'notifications' ? { [fieldFor(service, 'broker') ?? '']: listenersOf(service) } : {},
       peers: peers.map((peer) => peer.kind.kind),
       onNodes: groups !== undefined,
       ...(child.fields === undefined ? {} : { fields: child.fields }),

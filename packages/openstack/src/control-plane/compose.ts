@@ -342,7 +342,8 @@ function childObject(cloud: Cloud, child: Child): KubeObject {
   const { enabled: _enabled, ...template } = (spec[child.field] ?? {}) as Record<string, unknown>;
   const references = Object.entries(child.references).flatMap(([reference, field]) => {
     const target = children.find((one) => one.field === field && isThere(cloud, one));
-    return target === undefined ? [] : [[reference, { name: `${name}-${target.suffix}` }] as const];
+    const isUnheard = child.notifies[reference]?.some((listener) => isEnabled(spec, listener)) === false;
+    return target === undefined || isUnheard ? [] : [[reference, { name: `${name}-${target.suffix}` }] as const];
   });
   const api =
     child.hostname === undefined

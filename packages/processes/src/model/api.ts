@@ -96,7 +96,8 @@ export function apiHandler(context: ServiceContext, api: Api): WsgiHandler {
       answerCollection(collection, { schema, request, random, project: identity.projectId, words, known }, id, part),
     );
     if (makes) await collection.made?.(rowIn(collection, reply));
-    if (makes && collection.notifies !== undefined) notify(context, collection.notifies, rowIn(collection, reply));
+    if (makes && collection.notifies !== undefined)
+      await notify(context, collection.notifies, rowIn(collection, reply));
     return reply;
   };
   return async (request) => {

@@ -93,6 +93,15 @@ export class Messaging {
     });
   }
 
+  /**
+   * Waits for the broker. `retry`: how many attempts follow the first one; below 0 there is no end.
+   * @throws PythonError with the broker's refusal, or of the last attempt
+   */
+  async reached(retry: number): Promise<void> {
+    this.#connection ??= this.#connect(retry < 0 ? Number.POSITIVE_INFINITY : retry);
+    await this.#connection;
+  }
+
   #connected(): Promise<Connection> {
     this.#connection ??= this.#connect();
     return this.#connection;
@@ -111,11 +120,11 @@ export class Messaging {
   }
 
   /**
-   * Tries the hosts of the URL in turn, for ever, as impl_rabbit does: 1 s, 3 s, 5 s, ..., 30 s at most. What the broker
-   * refuses is final.
-   * @throws PythonError AccessRefused, NotAllowed
+   * Tries the hosts of the URL in turn, for ever unless told otherwise, as impl_rabbit does: 1 s, 3 s, 5 s, ..., 30 s at
+   * most. What the broker refuses is final.
+   * @throws PythonError AccessRefused, NotAllowed, OperationalError
    */
-  async #connect(): Promise<Connection> {
+  async #connect(retry = Number.POSITIVE_INFINITY): Promise<Connection> {
     for (let attempt = 0; ; attempt += 1) {
       const { hosts } = this.#url;
       const nobody = { host: 'localhost', port: 5672, user: '', password: '' };
@@ -123,6 +132,10 @@ export class Messaging {
       if (!('text' in problem)) {
         problem.closed.addEventListener('abort', () => (this.#connection = undefined));
         return problem;
+      }
+      if (attempt >= retry) {
+        this.#connection = undefined;
+        throw new PythonError('kombu.exceptions.OperationalError', problem.text);
       }
       const wait = Math.min(30, 1 + 2 * attempt);
       const seconds = wait.toFixed(1);

@@ -39,7 +39,7 @@ const folder = '/etc/openstack/deregister';
  * broker that this operator does not run.
  */
 export function leavesRecords(service: Service, { spec = {} }: ServiceResource): boolean {
-  return keepingsOf(service).some(
+  return keepingsOf(service, spec).some(
     ({ keeping, field }) =>
       field !== undefined && (keeping.holds === 'registration' || externalOf(spec, field) !== undefined),
   );
@@ -82,7 +82,7 @@ export function deregistration<R extends ServiceResource>(
   };
   const images = { component: deregistrationSuffix, main: false, spec, release: context.release };
   const runs: (Init & { image: string; user: NonNullable<Init['user']> })[] = [];
-  for (const { capability, keeping, field } of keepingsOf(kept.service)) {
+  for (const { capability, keeping, field } of keepingsOf(kept.service, spec)) {
     if (field === undefined) continue;
     const isExternal = externalOf(spec, field) !== undefined;
     const provider = isExternal || goesWithOwner ? undefined : context.reference(field);

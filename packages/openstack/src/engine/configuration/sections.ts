@@ -22,29 +22,48 @@ export function database(context: Context, name: string, section = 'database'): 
   };
 }
 
-/** The broker: quorum queues everywhere, RabbitMQ 4 has no mirrored ones. */
-export function messaging(context: Context, options: { pthreadHeartbeat?: boolean; vhost?: string } = {}): Layer {
+/** What of a service's way to speak to the broker depends on its programs. */
+interface Speaking {
+  /** Its API runs under uwsgi: idle it misses its heartbeats and then hangs in the next AMQP handshake (seen live). */
+  readonly pthreadHeartbeat?: boolean;
+}
+
+/** The broker, and notifications to whoever reads them. */
+export function messaging(context: Context, options: Speaking & { readonly vhost?: string } = {}): Layer {
   return {
     DEFAULT: { transport_url: context.transportUrl(options.vhost) },
+    ...rabbit(context, options),
+    ...notifications(context),
+  };
+}
+
+/**
+ * The same of a service that does nothing at the broker but to send notifications. It serves without a broker: by default
+ * oslo.messaging tries for ever, and the request that sends one waits. One further attempt is what a broker that was
+ * replaced takes, as the first one meets the old connection.
+ */
+export function sending(context: Context, options: Speaking = {}): Layer {
+  if (context.topics.length === 0) return notifications(context);
+  return sections(rabbit(context, options), notifications(context), { oslo_messaging_notifications: { retry: 1 } });
+}
+
+/** Quorum queues everywhere, RabbitMQ 4 has no mirrored ones. */
+function rabbit({ broker }: Context, { pthreadHeartbeat = false }: Speaking): Layer {
+  return {
     oslo_messaging_rabbit: {
       rabbit_quorum_queue: true,
       rabbit_transient_quorum_queue: true,
-      ...(context.broker.trust === undefined ? {} : { ssl: true, ssl_ca_file: trustedBy('broker') }),
-      // An idle API under uwsgi misses its heartbeats and then hangs in the next AMQP handshake (seen live).
-      ...(options.pthreadHeartbeat === true ? { heartbeat_in_pthread: true } : {}),
+      ...(broker.trust === undefined ? {} : { ssl: true, ssl_ca_file: trustedBy('broker') }),
+      ...(pthreadHeartbeat ? { heartbeat_in_pthread: true } : {}),
     },
-    ...notifications(context),
   };
 }
 
 /** To whom notifications go: without readers their queues would grow without end. */
 function notifications({ topics, accounts, transportUrl }: Context): Layer {
-  const sent = {
-    driver: 'messagingv2',
-    topics: topics.join(','),
-    transport_url: transportUrl(accounts.broker.notifications),
-  };
-  return { oslo_messaging_notifications: topics.length === 0 ? { driver: 'noop' } : sent };
+  if (topics.length === 0) return { oslo_messaging_notifications: { driver: 'noop' } };
+  const url = transportUrl(accounts.broker.notifications);
+  return { oslo_messaging_notifications: { driver: 'messagingv2', topics: topics.join(','), transport_url: url } };
 }
 
 /**

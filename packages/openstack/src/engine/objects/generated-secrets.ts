@@ -3,6 +3,7 @@ import { requestOf } from '../status/conditions.ts';
 import { apiAuthority, componentsOf, suffixesWithTls } from '../vocabulary/api-tls.ts';
 import { apiCertificate } from '../vocabulary/certificate.ts';
 import type { Context } from '../vocabulary/context.ts';
+import { uses } from '../vocabulary/dependencies.ts';
 import { certificateObject, issuedKeys, lackingOf } from '../vocabulary/issued.ts';
 import type { GeneratedSecret, Service } from '../vocabulary/service.ts';
 import type { Desired, Succession } from '../vocabulary/step.ts';
@@ -35,7 +36,7 @@ function secretsOf(service: Service, context: Context): readonly GeneratedSecret
     ...(service.databases === undefined
       ? []
       : database.users.flatMap(({ suffix, secret }) => account(suffix, secret, { succeeded: true }))),
-    ...(service.messaging === true
+    ...(service.messaging !== undefined && uses(service, 'broker', context.spec)
       ? account('mq-password', broker.secret, {
           succeeded: service.brokerUserGivenAway !== true,
           held: context.surroundings.isLent(),

@@ -171,7 +171,7 @@ describe('who may connect', () => {
   });
 
   test('the broker: agents on nodes, the services that use it, monitoring', () => {
-    const clients = pods('rabbitmq', ...named(({ messaging }) => messaging === true));
+    const clients = pods('rabbitmq', ...named(({ messaging }) => messaging !== undefined));
     const others = [
       { ports: [{ port: 15692, protocol: 'TCP' }], from: [clients, monitoring] },
       { ports: [15672, 15671].map((port) => ({ port, protocol: 'TCP' })), from: [clients] },

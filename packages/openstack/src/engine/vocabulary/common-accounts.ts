@@ -1,4 +1,5 @@
 import { accountsOf, databaseName, userTitle } from './accounts.ts';
+import { uses } from './dependencies.ts';
 import type { Capability, Service } from './service.ts';
 import type { Problem } from './step.ts';
 import type { ServiceSpec, Twin } from './surroundings.ts';
@@ -15,7 +16,7 @@ export interface HeldAccount {
   readonly shared: { readonly byKinds?: boolean; readonly bySecret?: string };
 }
 
-type Named = Pick<Service, 'name' | 'databases' | 'messaging' | 'identity'>;
+type Named = Pick<Service, 'name' | 'databases' | 'messaging' | 'identity' | 'dependsOn' | 'providers'>;
 
 /** What a resource has on servers. */
 export function heldAccounts(service: Named, name: string, spec: ServiceSpec): HeldAccount[] {
@@ -48,6 +49,10 @@ export function heldAccounts(service: Named, name: string, spec: ServiceSpec): H
             // Each kind has queues of its own names: one virtual host of all is what kolla-ansible makes.
             shared: { byKinds: true },
           },
+        ] satisfies HeldAccount[])
+      : []),
+    ...(messaging !== undefined && uses(service, 'broker', spec)
+      ? ([
           {
             capability: 'broker',
             what: `user ${broker.user} of the broker`,

@@ -206,7 +206,7 @@ export function contextOf<R extends ServiceResource>(
       );
     },
     get topics() {
-      return topicsOf(service as unknown as Service, surroundings);
+      return topicsOf(service as unknown as Service, spec, surroundings);
     },
     rotating,
     previousOf(secret) {

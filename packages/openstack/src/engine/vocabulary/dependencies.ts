@@ -74,6 +74,12 @@ export function fieldFor(
   return undefined;
 }
 
+/** Whether a resource depends on what offers this: some do only where their spec states the field. */
+export function uses(service: Depending & Pick<Service, 'providers'>, capability: Capability, spec: object): boolean {
+  const field = fieldFor(service, capability);
+  return field !== undefined && neededBy(service, spec).includes(field);
+}
+
 /** What a service has of another one by a field; undefined when it does not depend on it. */
 export function offerBy({ providers }: Pick<Service, 'providers'>, field: ReferenceField): Offer | undefined {
   return providers?.get(field)?.offers?.[field];

@@ -2,7 +2,7 @@ import type { User } from '@openstack-operator/facts/users';
 import { resourceRecords } from './cloud-resources.ts';
 import type { Component, Runs } from './component.ts';
 import type { Context } from './context.ts';
-import { fieldFor, offerBy, ownOffer } from './dependencies.ts';
+import { fieldFor, offerBy, ownOffer, uses } from './dependencies.ts';
 import { type Capability, capabilities, type Service } from './service.ts';
 import type { ReferenceField } from './surroundings.ts';
 
@@ -61,12 +61,13 @@ export interface KeepingOf {
   readonly field: ReferenceField | undefined;
 }
 
-/** Everything that is kept of a service in others, or in itself. */
-export function keepingsOf(service: Service): readonly KeepingOf[] {
+/** Everything that is kept of a resource in others that it depends on, or in itself. */
+export function keepingsOf(service: Service, spec: object): readonly KeepingOf[] {
   const kept = capabilities.flatMap((capability): KeepingOf[] => {
     const field = fieldFor(service, capability);
     const keeping = (field === undefined ? ownOffer(service, capability) : offerBy(service, field))?.keeps;
-    return keeping?.concerns(service) === true ? [{ capability, keeping, field }] : [];
+    const isThere = field === undefined || uses(service, capability, spec);
+    return isThere && keeping?.concerns(service) === true ? [{ capability, keeping, field }] : [];
   });
   if (!resourceRecords.concerns(service)) return kept;
   return [...kept, { capability: 'identity', keeping: resourceRecords, field: fieldFor(service, 'identity') }];

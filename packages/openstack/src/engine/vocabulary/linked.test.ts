@@ -17,8 +17,8 @@ test.each<[Partial<Service>, string]>([
   [{ configures: { gong: () => ({}) } }, 'bell: configures gong, and no service has this name'],
   [{ listens: { topic: 'bells', to: 'all' } }, 'bell: listens, and has no messaging'],
   [
-    { messaging: true, listens: { topic: 'bells', to: ['glance'] } },
-    'bell: listens to glance, which sends no notifications',
+    { messaging: true, listens: { topic: 'bells', to: ['placement'] } },
+    'bell: listens to placement, which sends no notifications',
   ],
 ])('%j: %s', (more, message) => {
   expect(withOne(more)).toThrow(message);
@@ -33,10 +33,10 @@ test('two services that would read from one queue are refused', () => {
 
 test('who reads notifications, or sets options, is a peer of the others', () => {
   const listens = { topic: 'bells', to: 'all' } as const;
-  const all = withOne({ messaging: true, listens, configures: { glance: () => ({}) } })();
+  const all = withOne({ messaging: true, listens, configures: { placement: () => ({}) } })();
   const peers = all.flatMap(({ name, peers = [] }) => (peers.some((peer) => peer.name === 'bell') ? [name] : []));
-  const senders = definitions.flatMap(({ name, messaging }) => (messaging === true ? [name] : []));
-  expect(peers).toEqual(['glance', ...senders]);
+  const told = definitions.filter(({ name, messaging }) => messaging !== undefined || name === 'placement');
+  expect(peers).toEqual(told.map(({ name }) => name));
 });
 
 test('a list that a peer says nothing of stays one', () => {

@@ -38,7 +38,7 @@ function demandPeers(
   if (absent !== undefined) throw new Error(`${name}: proxies ${absent}, and no service has this name`);
   if (listens === undefined) return;
   if (messaging !== true) throw new Error(`${name}: listens, and has no messaging`);
-  const silent = listens.to === 'all' ? undefined : listens.to.find((other) => named(other)?.messaging !== true);
+  const silent = listens.to === 'all' ? undefined : listens.to.find((other) => named(other)?.messaging === undefined);
   if (silent !== undefined) throw new Error(`${name}: listens to ${silent}, which sends no notifications`);
   const rival = all.find((one) => one.name !== name && one.listens?.topic === listens.topic);
   if (rival !== undefined)

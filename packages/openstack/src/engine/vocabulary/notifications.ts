@@ -1,3 +1,4 @@
+import { uses } from './dependencies.ts';
 import type { Service } from './service.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -14,12 +15,13 @@ export interface Listening {
 
 /** Whether a service reads the notifications of another one. */
 export function listensTo({ listens, name }: Pick<Service, 'listens' | 'name'>, other: Service): boolean {
-  if (listens === undefined || other.messaging !== true || name === other.name) return false;
+  if (listens === undefined || other.messaging === undefined || name === other.name) return false;
   return listens.to === 'all' || listens.to.includes(other.name);
 }
 
-/** The topics that a service sends its notifications to: those of the services in its cloud that read them. */
-export function topicsOf(service: Service, surroundings: Surroundings): readonly string[] {
+/** The topics that a service sends its notifications to: those of the services in its cloud that read them, if it has a broker. */
+export function topicsOf(service: Service, spec: object, surroundings: Surroundings): readonly string[] {
+  if (!uses(service, 'broker', spec)) return [];
   return (service.peers ?? []).flatMap((peer) => {
     const isThere = listensTo(peer, service) && surroundings.peer(peer.kind.kind) !== undefined;
     return isThere && peer.listens !== undefined ? [peer.listens.topic] : [];

@@ -268,13 +268,16 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly moreDatabases?: (context: Context<R>) => readonly string[];
   /** What its components may hold open of the database server, by component, in the order of `components`. */
   readonly connections?: (spec: NonNullable<R['spec']>) => Readonly<Record<string, Connections>>;
-  /** Has its own user and vhost on the broker. */
-  readonly messaging?: boolean;
+  /**
+   * Has its own user and vhost on the broker. `notifications`: it does nothing there but to send these, so it has a user,
+   * and no vhost of its own. A control plane refers it to the broker while a service listens to it.
+   */
+  readonly messaging?: true | 'notifications';
   /** Servers of users log in to the broker as its user. Nobody can replace what they have: its password is not rotated. */
   readonly brokerUserGivenAway?: boolean;
   /** The field that refers to the service as whose user of the broker its hosts log in: that is not rotated meanwhile. */
   readonly borrows?: ReferenceField;
-  /** Notifications of others that it reads: with `messaging`, in the virtual host `context.accounts.broker.notifications`. */
+  /** Notifications of others that it reads: with a vhost of its own (`messaging: true`), in the virtual host `context.accounts.broker.notifications`. */
   readonly listens?: Listening;
   /** Further vhosts of its user. */
   readonly vhosts?: (context: Context<R>) => readonly string[];

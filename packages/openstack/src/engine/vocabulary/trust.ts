@@ -2,7 +2,7 @@ import { secretReference } from '../../oslo/references.ts';
 import { authority, type DatabaseAddress, type Trust } from './addresses.ts';
 import type { Mount } from './component.ts';
 import type { Context } from './context.ts';
-import { fieldFor } from './dependencies.ts';
+import { fieldFor, uses } from './dependencies.ts';
 import type { Capability, Service } from './service.ts';
 
 /** The key of a Secret that has the certificate of an authority, as cert-manager calls it. */
@@ -49,7 +49,8 @@ export function trustMounts(configuration: string, service: Service, context: Co
   return trusted.flatMap((capability) => {
     const field = fieldFor(service, capability);
     // Users may name the file where there is no such server.
-    if (!configuration.includes(trustedBy(capability)) || field === undefined) return [];
+    const isMeant = configuration.includes(trustedBy(capability)) && uses(service, capability, context.spec);
+    if (!isMeant || field === undefined) return [];
     const { trust } = context.address(field) as { readonly trust?: Trust };
     if (trust === undefined) return [];
     return [mountOf(capability, trust)];

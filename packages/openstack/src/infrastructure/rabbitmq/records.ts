@@ -9,14 +9,14 @@ export const brokerRecords: Keeping = {
   step: 'MessagingReady',
   target: 'rabbitmq',
   holds: 'data',
-  concerns: ({ messaging }) => messaging === true,
+  concerns: ({ messaging }) => messaging !== undefined,
   list({ service, context }) {
     const { managementUrl, adminUser, adminPassword } = context.broker;
     const { user, userIn, vhost, notifications, secret } = context.accounts.broker;
     const previous = context.previousOf(secret);
     const users = new Map(previous === undefined ? [] : [[userIn(previous.generation), previous.secret]]);
     users.set(user, secret);
-    const own = [...new Set([vhost, ...(service.vhosts?.(context) ?? [])])];
+    const own = service.messaging === true ? [...new Set([vhost, ...(service.vhosts?.(context) ?? [])])] : [];
     const hasNotifications = service.listens !== undefined || context.topics.length > 0;
     const vhosts = [
       ...own.map((name) => ({ name })),

@@ -33,8 +33,8 @@ export const barbican = defineService<Barbican>({
     'keystone-listener': { processes: 1, pools: 1 },
   }),
   messaging: true,
-  // Keystone sends none yet: it has no account at the broker. Whoever sends to this topic of the virtual host is heard.
-  listens: { topic, to: [] },
+  // Of projects that are deleted: it deletes what these have stored.
+  listens: { topic, to: ['keystone'] },
   identity: {
     users: [{ name: 'barbican', roles: ['service'] }],
     catalogue: [

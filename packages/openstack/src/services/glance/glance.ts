@@ -1,4 +1,12 @@
-import { authtoken, database, locks, logging, proxied, sections } from '../../engine/configuration/sections.ts';
+import {
+  authtoken,
+  database,
+  locks,
+  logging,
+  proxied,
+  sections,
+  sending,
+} from '../../engine/configuration/sections.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -36,6 +44,7 @@ export const glance = defineService<Glance>({
   user: 'glance',
   dependsOn: {
     databaseRef: 'steps',
+    messageQueueRef: { stated: ({ messageQueueRef }) => messageQueueRef !== undefined },
     cacheRef: 'steps',
     keystoneRef: 'start',
     swiftRef: { stated: inSwift, start: true },
@@ -45,6 +54,7 @@ export const glance = defineService<Glance>({
     },
   },
   databases: [{ name: 'glance' }],
+  messaging: 'notifications',
   connections: (spec) => ({
     api: { processes: caches(spec) ? 4 : 3, pools: 1 },
     ...(showsPlaces(spec) && { internal: { processes: caches(spec) ? 4 : 3, pools: 1 } }),
@@ -226,18 +236,26 @@ function housekeeping(context: Context<Glance>): Schedule {
 }
 
 function configuration(context: Context<Glance>) {
-  return sections(logging, proxied, locks('glance'), database(context, 'glance'), authtoken(context), stores(context), {
-    DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2 },
-    os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
-    os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },
-    // web-download fetches what any user names, from inside the cluster. Public servers prove by a certificate who they
-    // are; the addresses of metadata services and of the cluster's own API are none. Glance reads these lists in brackets.
-    import_filtering_opts: {
-      allowed_schemes: '[https]',
-      allowed_ports: '[443]',
-      disallowed_hosts: `[${insideHosts(context.surroundings.clusterDomain).join(',')}]`,
+  return sections(
+    logging,
+    proxied,
+    locks('glance'),
+    database(context, 'glance'),
+    authtoken(context),
+    sending(context),
+    stores(context),
+    {
+      DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2 },
+      os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
+      os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },
+      // web-download fetches what any user names, from inside the cluster. Public servers prove by a certificate who they
+      // are; the addresses of metadata services and of the cluster's own API are none. Glance reads these lists in brackets.
+      import_filtering_opts: {
+        allowed_schemes: '[https]',
+        allowed_ports: '[443]',
+        disallowed_hosts: `[${insideHosts(context.surroundings.clusterDomain).join(',')}]`,
+      },
+      paste_deploy: { flavor: 'keystone', config_file: '/etc/glance/glance-api-paste.ini' },
     },
-    paste_deploy: { flavor: 'keystone', config_file: '/etc/glance/glance-api-paste.ini' },
-    oslo_messaging_notifications: { driver: 'noop' },
-  });
+  );
 }

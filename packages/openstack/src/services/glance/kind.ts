@@ -1,4 +1,4 @@
-import { database, identity, noMessageQueue } from '../../api/accounts.ts';
+import { database, identity, notificationQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
@@ -11,6 +11,7 @@ import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
+import { notifiedRef } from '../../infrastructure/rabbitmq/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
 import { swiftRef } from '../swift/reference.ts';
 import { additionalStores, storeRules } from './additional-stores.ts';
@@ -79,10 +80,11 @@ export const Glance = defineApi({
       release,
       region,
       databaseRef,
+      messageQueueRef: notifiedRef,
       cacheRef,
       keystoneRef,
       database: database('glance', ['glance']),
-      messageQueue: noMessageQueue,
+      messageQueue: notificationQueue('glance'),
       identity: identity('glance'),
       storageType: choice(
         'Where images are kept that nobody names a store for: pvc on a volume, ceph in a pool of cephStorageRef, or swift as objects of swiftRef.',

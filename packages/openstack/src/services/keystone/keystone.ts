@@ -1,4 +1,4 @@
-import { cache, database, logging, proxied, sections } from '../../engine/configuration/sections.ts';
+import { cache, database, logging, proxied, sections, sending } from '../../engine/configuration/sections.ts';
 import { sharedAuthority } from '../../engine/vocabulary/certificate.ts';
 import type { Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -24,8 +24,13 @@ export const keystone = defineService<Keystone>({
   child: { field: 'keystone', phase: 'Identity', description: 'The identity service.', clientsTrustFirst: true },
   name: 'keystone',
   user: 'keystone',
-  dependsOn: { databaseRef: 'steps', cacheRef: 'steps' },
+  dependsOn: {
+    databaseRef: 'steps',
+    messageQueueRef: { stated: ({ messageQueueRef }) => messageQueueRef !== undefined },
+    cacheRef: 'steps',
+  },
   databases: [{ name: 'keystone' }],
+  messaging: 'notifications',
   connections: () => ({ api: { processes: 2, pools: 1 } }),
   identity: {
     users: [],
@@ -147,17 +152,23 @@ function keysOf({ spec, named }: Context<Keystone>): readonly GeneratedSecret[] 
 
 function configuration(context: Context<Keystone>) {
   const { spec } = context;
-  return sections(logging, proxied, database(context, 'keystone'), cache(context), {
-    // Plain bcrypt takes 72 bytes, and the secrets of application credentials have 86. Hashes tell by their prefix how
-    // they were made, so those that are there stay valid. What is longer than 4096 bytes is refused, not cut silently.
-    DEFAULT: { strict_password_check: true },
-    identity: { password_hash_algorithm: 'bcrypt_sha256' },
-    token: { provider: 'fernet', expiration: spec.tokenExpiration ?? 3600 },
-    fernet_tokens: { key_repository: '/etc/keystone/fernet-keys', max_active_keys: maxActiveKeys(spec) },
-    fernet_receipts: { key_repository: '/etc/keystone/fernet-keys', max_active_keys: maxActiveKeys(spec) },
-    credential: { key_repository: '/etc/keystone/credential-keys' },
-    oslo_messaging_notifications: { driver: 'noop' },
-  });
+  return sections(
+    logging,
+    proxied,
+    database(context, 'keystone'),
+    cache(context),
+    sending(context, { pthreadHeartbeat: true }),
+    {
+      // Plain bcrypt takes 72 bytes, and the secrets of application credentials have 86. Hashes tell by their prefix how
+      // they were made, so those that are there stay valid. What is longer than 4096 bytes is refused, not cut silently.
+      DEFAULT: { strict_password_check: true },
+      identity: { password_hash_algorithm: 'bcrypt_sha256' },
+      token: { provider: 'fernet', expiration: spec.tokenExpiration ?? 3600 },
+      fernet_tokens: { key_repository: '/etc/keystone/fernet-keys', max_active_keys: maxActiveKeys(spec) },
+      fernet_receipts: { key_repository: '/etc/keystone/fernet-keys', max_active_keys: maxActiveKeys(spec) },
+      credential: { key_repository: '/etc/keystone/credential-keys' },
+    },
+  );
 }
 
 /** Keys are directories: rotated Secrets reach running pods without a restart. */

@@ -1,4 +1,4 @@
-import { database, noMessageQueue } from '../../api/accounts.ts';
+import { database, notificationQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { issuerRef, issuerStays } from '../../api/issuer.ts';
@@ -10,6 +10,7 @@ import { common, data, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
+import { notifiedRef } from '../../infrastructure/rabbitmq/reference.ts';
 
 const adminName = (what: string, fallback: string) =>
   string(what, { maxLength: 64, form: accountName, fallback, immutable: fallback });
@@ -29,6 +30,7 @@ export const Keystone = defineApi({
       release,
       region,
       databaseRef,
+      messageQueueRef: notifiedRef,
       cacheRef,
       tls: object(
         'TLS of the APIs inside the cluster. Where it is stated, Keystone has an authority (Secret <name>-ca) or an issuer, the APIs that register there serve TLS with certificates of it at ports of their own (10000 above those without), and clients trust it.',
@@ -42,7 +44,7 @@ export const Keystone = defineApi({
         { rules: [issuerStays.whileStated] },
       ),
       database: database('keystone', ['keystone']),
-      messageQueue: noMessageQueue,
+      messageQueue: notificationQueue('keystone'),
       adminPasswordSecretName: secretName(
         "Secret with the administrator's password (key password). If absent, <name>-admin-password is generated. Bootstrap sets the password once. A password that is changed in Keystone afterwards is kept.",
       ),

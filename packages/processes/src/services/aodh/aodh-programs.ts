@@ -110,7 +110,7 @@ export async function recordChange(context: ServiceContext, database: Database, 
   const id = uuid(context.process.random);
   const change = { event_id: id, alarm_id: alarmId, type, detail: JSON.stringify({ state }), timestamp: now(context) };
   await database.transaction('INSERT', (schema) => tableOf(schema, 'alarm_history').set(id, change));
-  notify(context, `alarm.${type.replaceAll(' ', '_')}`, { ...change, project_id: project });
+  await notify(context, `alarm.${type.replaceAll(' ', '_')}`, { ...change, project_id: project });
 }
 
 /** `aodh-notifier`: does what alarms ask for: a line of the log, or a request. */

@@ -2,6 +2,7 @@ import { tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { ServiceProgram } from '../../model/program.ts';
 import { respawning } from '../../model/rpc-service.ts';
 import { Messaging, type RpcHandler } from '../../oslo/messaging.ts';
+import type { Notification } from '../../oslo/notifier.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
@@ -41,7 +42,8 @@ export const barbicanKeystoneListener: ServiceProgram = {
       return 0;
     }
     const database = await openDatabase(context);
-    const forget: RpcHandler = async (event, payload) => {
+    const forget: RpcHandler = async (event, message) => {
+      const { payload } = message as Notification;
       const project = (payload as { resource_info?: string }).resource_info;
       if (!event.toLowerCase().endsWith('.project.deleted') || project === undefined) return;
       await database.transaction('DELETE', (schema) => {

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { type Changes, ground } from '../../testing/cloud.ts';
+import { passwordAuth } from '../../testing/keystone.ts';
 import { request } from '../../testing/world.ts';
 
 const conf = '/etc/barbican/barbican.conf';
 const changed = (change: (text: string) => string): Changes => ({ [conf]: change });
+
+/** Keystone sends notifications to a topic of the broker. */
+const sending = (topic: string) => (text: string) =>
+  `${text}[oslo_messaging_notifications]\ndriver = messagingv2\ntopics = ${topic}\ntransport_url = rabbit://openstack:pw@rabbitmq:5672/\nretry = 1\n`;
 
 /** Barbican's programs on one host: the database migrated, unless told otherwise, and the API started. */
 async function running(change: Changes = {}, { synced = true } = {}) {
@@ -22,11 +27,21 @@ async function running(change: Changes = {}, { synced = true } = {}) {
     await world.clock.advance(5000);
     return started;
   };
-  const store = async (payload = 'open sesame') => {
-    const { body } = await send('POST', '/v1/secrets', { payload, payload_content_type: 'text/plain' });
+  const store = async (payload = 'open sesame', headers = {}) => {
+    const { body } = await send('POST', '/v1/secrets', { payload, payload_content_type: 'text/plain' }, headers);
     return (JSON.parse(body) as { secret_ref: string }).secret_ref.replace(/^http:..[^/]*/, '');
   };
-  return { world, host, container, job, api, send, start, store };
+  /** What Keystone answers to the administrator: the identifier of what was made, or found first. */
+  const identity = async (method: string, path: string, body?: unknown) => {
+    const headers = { 'x-auth-token': token };
+    const reply = await request(world, 'keystone', 5000, `/v3/${path}`, {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+    });
+    return /"id":"([^"]*)"/.exec(reply.body ?? '')?.[1];
+  };
+  return { world, host, container, job, api, send, start, store, identity };
 }
 
 describe('the API', () => {
@@ -134,6 +149,26 @@ describe('the listener', () => {
     const listener = await start('keystone-listener');
     expect(listener.status()).toBe(0);
     expect(listener.output()).toContain('Exiting as Barbican Keystone listener is not enabled...');
+  });
+
+  it('deletes what a project has stored when Keystone says that it was deleted', async () => {
+    const { start, store, send, identity, world } = await running({ '/etc/keystone/keystone.conf': sending('gone') });
+    await start('keystone-listener');
+    const [project, user, role] = [
+      await identity('POST', 'projects', { project: { name: 'another' } }),
+      await identity('GET', 'users?name=admin'),
+      await identity('GET', 'roles?name=admin'),
+    ];
+    await identity('PUT', `projects/${project}/users/${user}/roles/${role}`);
+    const body = passwordAuth('adminpw', 'another');
+    const login = await request(world, 'keystone', 5000, '/v3/auth/tokens', { method: 'POST', body });
+    const gone = await store('open sesame', { 'x-auth-token': login.headers?.['x-subject-token'] ?? '' });
+    const kept = await store();
+    expect((await send('GET', gone)).status).toBe(200);
+    await identity('DELETE', `projects/${project}`);
+    await world.clock.advance(1000);
+    expect((await send('GET', gone)).status).toBe(404);
+    expect((await send('GET', kept)).status).toBe(200);
   });
 
   it('listens until it is stopped', async () => {

@@ -86,6 +86,7 @@ const images = (context: CommandContext, stores: GlanceStores, cache: ImageCache
   collections: [
     {
       path: 'images',
+      notifies: 'image.create',
       defaults: { os_hidden: false },
       asked: (query) => {
         if (query.get('visibility') === 'all') query.delete('visibility');

@@ -6,6 +6,7 @@ import { Fault } from '../../model/fault.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { Cache } from '../../oslo/cache.ts';
 import { Database } from '../../oslo/database.ts';
+import { notify } from '../../oslo/notifier.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { demandKeys, loadKeys } from './fernet-keys.ts';
@@ -63,13 +64,25 @@ class KeystoneApi {
     if (path === '/v3') return json(200, { version });
     try {
       await this.#cache.touch(path);
-      return await this.#database.transaction('SELECT', (schema) => this.#route(schema, request));
+      const reply = await this.#database.transaction('SELECT', (schema) => this.#route(schema, request));
+      await this.#tell(request, reply);
+      return reply;
     } catch (error) {
       if (error instanceof Fault) return failure(error);
       if (!(error instanceof PythonError)) throw error;
       this.#context.log.exception('keystone.server.flask.application', error.lastLine, error);
       return failure(new Fault(500, 'An unexpected error prevented the server from fulfilling your request.'));
     }
+  }
+
+  /** What became of a resource (keystone.notifications.Audit), by the part of it that services read. */
+  async #tell(request: HttpMessage, { body = '{}' }: HttpReply): Promise<void> {
+    const [, , kind, id, further] = locationOf(request).path.split('/');
+    const { item } = this.#collections.find(({ path }) => path === kind) ?? {};
+    const operation = operations[request.method];
+    if (item === undefined || operation === undefined || further !== undefined) return;
+    const resource_info = id ?? (JSON.parse(body) as Record<string, Row>)[item]?.['id'];
+    await notify(this.#context, `identity.${item}.${operation}`, { resource_info });
   }
 
   #route(schema: Schema, request: HttpMessage): HttpReply {
@@ -174,6 +187,8 @@ function tokenReply(
   const catalog = !locationOf(request).query.has('nocatalog');
   return json(status, { token: tokenBody(schema, payload, { catalog }) }, { 'x-subject-token': token });
 }
+
+const operations: Readonly<Record<string, string>> = { POST: 'created', PATCH: 'updated', DELETE: 'deleted' };
 
 const verbs: Readonly<Record<string, string>> = { GET: 'list', POST: 'create', PATCH: 'update', DELETE: 'delete' };
 
