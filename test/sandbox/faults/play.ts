@@ -14,6 +14,9 @@ const changed = 30_000;
 /** What waits for a back-off or for a silent watch to be noticed is done by then, in minutes. */
 const patience = 90;
 
+/** The label of a pod that says which member of its StatefulSet it is. */
+const member = 'statefulset.kubernetes.io/pod-name';
+
 /** What is left when all has gone wrong that should: final objects, and how Secrets and Jobs came about. */
 type End = Record<string, unknown>;
 const ends = new Map<CloudName, Promise<End>>();
@@ -95,11 +98,14 @@ function arrange(stage: Stage, { fault, at, lasts, seed }: Incident): () => void
   return over;
 }
 
-/** Which attempt of a Job succeeded depends on what went wrong. */
+/** Which attempt of a Job succeeded, and which member of a database clients are led to, depend on what went wrong. */
 function objectsOf({ cloud }: Stage): End {
   const objects = cloud.rehearsal.objects().map((object) => {
     const { 'openstack.k8s.io/attempt': _attempt, ...annotations } = object.metadata.annotations ?? {};
-    return object.kind === 'Job' ? { ...object, metadata: { ...object.metadata, annotations } } : object;
+    if (object.kind === 'Job') return { ...object, metadata: { ...object.metadata, annotations } };
+    const { selector = {} } = (object['spec'] ?? {}) as { selector?: Record<string, string> };
+    if (object.kind !== 'Service' || selector[member] === undefined) return object;
+    return { ...object, spec: { ...(object['spec'] as object), selector: { ...selector, [member]: '*' } } };
   });
   return finalObjects(objects);
 }
