@@ -70,7 +70,10 @@ describe('every service but one', () => {
 
 type Rendered = ReturnType<typeof renderAll>[number];
 
-/** Kinds of what a resource had before and is deleted after; configuration that nobody mounts any more left out. */
+/**
+ * Kinds of what a resource had before and is deleted after; left out is configuration that nobody mounts any more, and the
+ * Job that made a user at the broker for notifications that nobody hears any more.
+ */
 function deleted(before: Rendered | undefined, after: Rendered | undefined): string[] {
   if (before === undefined || after === undefined) throw new Error('a service is there only before, or only after');
   const resource = after.resource as StoredObject;
@@ -78,7 +81,9 @@ function deleted(before: Rendered | undefined, after: Rendered | undefined): str
   const done = new Set(after.composition.steps.map(({ condition }) => condition));
   const { actions } = planUpkeep(after.composition, liveWith(objects, { resource, done }));
   return actions.flatMap((action) =>
-    action.verb === 'delete' && action.live.kind !== 'ConfigMap' ? [action.live.kind] : [],
+    action.verb !== 'delete' || action.live.kind === 'ConfigMap' || action.live.metadata.name.endsWith('-mq-create')
+      ? []
+      : [action.live.kind],
   );
 }
 
