@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { program } from './kubernetes.ts';
 
 /** The words of a command that the shell of the cloud tells. @throws Error when nobody told */
@@ -19,7 +19,10 @@ export const nodeEnter = (): readonly [string, ...string[]] => told('CLOUD_NODE_
 /** Has the cloud have so many nodes, at least: those that are not there join it. @throws Error that says why one did not */
 export async function haveNodes(count: number): Promise<void> {
   const [name, ...argv] = told('CLOUD_UP', 'brings the cloud up');
-  await promisify(execFile)(name, [...argv, '--nodes', String(count)], { timeout: 600_000, maxBuffer: 2 ** 26 });
+  // What a node runs keeps the output open: the command's end is waited for, not that of its output.
+  const child = spawn(name, [...argv, '--nodes', String(count)], { stdio: 'inherit', timeout: 600_000 });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  if (code !== 0) throw new Error(`${name} ${argv.join(' ')} --nodes ${count} ended with ${code ?? signal}`);
 }
 
 /**

@@ -114,6 +114,9 @@ export function ml2Configuration(context: Context<Neutron>): Layer {
   };
 }
 
+/** The database of the node's Open vSwitch. */
+export const localSwitch = 'tcp:127.0.0.1:6640';
+
 /** `neutron_ovn_metadata_agent.ini`, a file of its own: what changes in `neutron.conf` does not reach the nodes. */
 export function metadataAgentConfiguration(context: Context<Neutron>): Layer {
   const nova = context.mention('novaRef');
@@ -135,7 +138,7 @@ export function metadataAgentConfiguration(context: Context<Neutron>): Layer {
       root_helper: 'sudo neutron-rootwrap /etc/neutron/rootwrap.conf',
       root_helper_daemon: 'sudo neutron-rootwrap-daemon /etc/neutron/rootwrap.conf',
     },
-    ovs: { ovsdb_connection: 'tcp:127.0.0.1:6640' },
+    ovs: { ovsdb_connection: localSwitch },
     ovn: { ovn_sb_connection: ovn.southbound, ...certificateOptions(ovn, 'sb') },
   });
 }

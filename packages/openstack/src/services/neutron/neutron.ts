@@ -9,6 +9,7 @@ import { ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
 import {
   bridgesOf,
+  localSwitch,
   metadataAgentConfiguration,
   ml2Configuration,
   serverConfiguration,
@@ -197,7 +198,13 @@ function metadataAgent(context: Context<Neutron>): Component {
     nodeAgent: { nodes: { [cloudLabel]: context.cloud } },
     host: { network: true, privileged: true },
     init: [{ name: 'own-state', user: 'root', runs: { command: ['chown', '42435:42435', '/var/lib/neutron'] } }],
-    runs: { command: ['neutron-ovn-metadata-agent', '--config-file', '/etc/neutron/neutron_ovn_metadata_agent.ini'] },
+    runs: {
+      // On a node that joins, its Open vSwitch is told who it is while this starts.
+      script: `# Without a name of its chassis the agent fails for ever and does not end: its thread that reads Open vSwitch goes on.
+until ovs-vsctl --db=${localSwitch} --timeout=5 --no-wait get open_vswitch . external_ids:system-id; do sleep 2; done
+exec neutron-ovn-metadata-agent --config-file /etc/neutron/neutron_ovn_metadata_agent.ini
+`,
+    },
     // The socket outlives the program: only a connection that is alive says that somebody is behind it.
     health: { connected: 'neutron-ovn-metadata-agent', to: [ovsdbPeer(ovnOf(context).southbound)] },
     env: { OS_DEFAULT__HOST: { field: 'spec.nodeName' } },

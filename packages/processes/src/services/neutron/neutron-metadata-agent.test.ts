@@ -89,7 +89,12 @@ describe('neutron-ovn-metadata-agent', () => {
       'Exception: Could not retrieve schema from unix:/run/openvswitch/other.sock',
       1,
     ],
-    ['no system-id', { settings: chassis.replace('external_ids:system-id=node1', '') }, "KeyError: 'system-id'", 1],
+    [
+      'no system-id',
+      { settings: chassis.replace('external_ids:system-id=node1', '') },
+      "KeyError: 'system-id'",
+      undefined,
+    ],
     ['no privileges', { privileged: false }, 'FailedToDropPrivileges: privsep helper command exited non-zero (1)', 1],
     [
       'no southbound database',

@@ -20,7 +20,7 @@ function maySudo({ uid }: Process, program: string, command: string): boolean {
 }
 
 /**
- * `neutron-ovn-metadata-agent`: reads the chassis' name from the local Open vSwitch (which must be there: no retry), waits
+ * `neutron-ovn-metadata-agent`: reads the chassis' name from the local Open vSwitch (which must be there: no retry; without a name it stays without doing anything), waits
  * for the southbound database, opens the socket for guests' proxies, takes stock of network namespaces (which needs
  * privileges), registers itself with its chassis (which it waits for).
  */
@@ -33,7 +33,12 @@ export const metadataAgent: ServiceProgram = {
     const ovs = await openIdl(context, local, 'Open_vSwitch');
     const settings = await localSettings(ovs);
     const chassis = settings['system-id'];
-    if (chassis === undefined) throw new PythonError('KeyError', "'system-id'");
+    if (chassis === undefined) {
+      // The thread that reads Open vSwitch is no daemon: the program fails and does not end.
+      log.error('neutron', `Unhandled error: ${new PythonError('KeyError', "'system-id'").lastLine}`);
+      await new Promise<never>(() => undefined);
+      return 1;
+    }
     if (settings['ovn-bridge'] === undefined)
       log.warning(logger, "Can't read ovn-bridge external-id from OVSDB. Using br-int instead.");
     const remotes = config.text('ovn', 'ovn_sb_connection');
