@@ -57,7 +57,13 @@ export async function changeNova(nova: object): Promise<void> {
 /** Says that a node is in maintenance, or with null that it no longer is. Resolves when its phase is the one awaited. */
 export async function maintain(node: string, reason: string | null, phase: string | undefined): Promise<void> {
   const annotation = 'openstack.k8s.io/maintenance';
-  await kubectl('annotate', 'node', node, reason === null ? `${annotation}-` : `${annotation}=${reason}`);
+  await kubectl(
+    'annotate',
+    '--overwrite',
+    'node',
+    node,
+    reason === null ? `${annotation}-` : `${annotation}=${reason}`,
+  );
   const found = async () => (await nodes()).find((one) => one.name === node)?.maintenance ?? {};
   await until({
     what: `the maintenance of ${node} to be ${phase ?? 'over'}`,

@@ -1,5 +1,6 @@
 import { admin } from '../fixture.ts';
 import { containers, execute } from '../pods.ts';
+import { SdkError } from '../sdk.ts';
 
 interface Volume {
   readonly id: string;
@@ -31,7 +32,12 @@ export async function attachments(): Promise<Readonly<Record<'Cinder' | 'Nova' |
       : volume.attachments.map(({ server_id: id }) => pair({ id }, volume));
   });
   const nova = servers.map(async (server) => {
-    const found = await admin.call<{ volume_id: string }[]>('compute.volume_attachments', server.id);
+    const asked = admin.call<{ volume_id: string }[]>('compute.volume_attachments', server.id);
+    // One that is gone since has none.
+    const found = await asked.catch((error: unknown) => {
+      if (error instanceof SdkError && error.status === 404) return [];
+      throw error;
+    });
     return found.map(({ volume_id: id }) => pair(server, { id }));
   });
   const virsh = libvirts

@@ -40,7 +40,12 @@ async function cinderIs(wanted: Partial<Condition>): Promise<Condition> {
 /** The resource of Cinder, and the pods of its processes, by their uids. */
 async function uids(): Promise<string> {
   const { namespace } = (await controlPlane()).metadata;
-  const running = ['--field-selector', 'status.phase=Running', '-l', 'app.kubernetes.io/name=cinder'];
+  const running = [
+    '--field-selector',
+    'status.phase=Running',
+    '-l',
+    'app.kubernetes.io/name=cinder,!batch.kubernetes.io/job-name',
+  ];
   const [resource, pods] = await Promise.all([
     program('kubectl', '-n', namespace, 'get', 'cinder', '-o', 'jsonpath={.items[*].metadata.uid}'),
     program('kubectl', '-n', namespace, 'get', 'pod', ...running, '-o', 'jsonpath={.items[*].metadata.uid}'),

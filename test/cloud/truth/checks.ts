@@ -86,6 +86,8 @@ export const withUpgradeCheck = (running: readonly RunningPrograms[]): RunningPr
 export async function programMistakes(service: string, running: readonly Container[]): Promise<string[]> {
   const its = runningPrograms(running).filter((one) => one.service === service);
   if (its.length === 0) throw new Error(`no program of ${service} runs that the table has`);
+  if (its.some(({ upgradeCheck }) => upgradeCheck) && withUpgradeCheck(its).length === 0)
+    throw new Error(`no container runs in which ${service} has its upgrade check`);
   const found = await Promise.all([
     ...its.flatMap((one) => [optionMistakes(one), validatorMistakes(one)]),
     ...withUpgradeCheck(its).map(upgradeFindings),

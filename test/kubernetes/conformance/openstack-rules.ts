@@ -192,8 +192,6 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     .filter((kind) => has(kind, 'release'))
     .map((kind) => refused(kind, 'spec.release', notYet, { release: '2011.2' }, { release: '2025.1' })),
   refused(OpenStackControlPlane, 'spec.exposure', notYet, { exposure: 'Ingress' }, { exposure: 'Gateway' }),
-  refused(Keystone, 'spec.messageQueue', notYet, { messageQueue: {} }, {}),
-  refused(Glance, 'spec.messageQueue', notYet, { messageQueue: { secretName: 'x' } }, {}),
   refused(
     Keystone,
     'spec.fernetMaxActiveKeys',

@@ -85,7 +85,7 @@ export const courses = {
   tls: { spec: identityOnly, changes: { TLS: tls(true), 'no TLS': tls(false) } },
   rotation: {
     spec: { ...identityOnly, rabbitmq: {}, barbican: {} },
-    changes: { 'rotation of all': rotation(5) },
+    changes: { 'rotation of all': rotation(6) },
   },
   storage: {
     spec: {

@@ -104,7 +104,9 @@ function objectsOf({ cloud }: Stage): End {
     const { 'openstack.k8s.io/attempt': _attempt, ...annotations } = object.metadata.annotations ?? {};
     if (object.kind === 'Job') return { ...object, metadata: { ...object.metadata, annotations } };
     const { selector = {} } = (object['spec'] ?? {}) as { selector?: Record<string, string> };
-    if (object.kind !== 'Service' || selector[member] === undefined) return object;
+    // The Service of each member leads to that one.
+    const leads = selector[member] !== undefined && selector[member] !== object.metadata.name;
+    if (object.kind !== 'Service' || !leads) return object;
     return { ...object, spec: { ...(object['spec'] as object), selector: { ...selector, [member]: '*' } } };
   });
   return finalObjects(objects);

@@ -39,9 +39,10 @@ export function database<const N extends string>(user: string, names: readonly N
 
 const brokerUser = (name: string) => identifier('Name of the broker user.', name);
 
+const sharedVhost = 'notifications';
 const notificationVhost = identifier(
   'Virtual host for notifications, the same for all services of a cloud. Used while a service reads them.',
-  'notifications',
+  sharedVhost,
 );
 
 /** The account at the message broker. */
@@ -54,11 +55,19 @@ export function messageQueue(user: string) {
   });
 }
 
-/** The same of a service that only sends notifications. */
+/** The same of a service that only sends notifications: it has no queues of its own, and the names may change. */
 export function notificationQueue(user: string) {
   return object('Account at the message broker, which sends notifications. Used while a service reads them.', {
-    user: brokerUser(user),
-    notificationVhost,
+    user: string('Name of the broker user. One of another name stays at the broker.', {
+      maxLength: 64,
+      form: accountName,
+      fallback: user,
+    }),
+    notificationVhost: string('Virtual host for notifications: that of the services that read them.', {
+      maxLength: 64,
+      form: accountName,
+      fallback: sharedVhost,
+    }),
     secretName: userSecret('the user'),
   });
 }

@@ -33,6 +33,15 @@ test('children refer to each other by name', () => {
   expect(child('Neutron')).toMatchObject({ ovnRef: { name: 'my-cloud-ovn' }, novaRef: { name: 'my-cloud-nova' } });
 });
 
+test('Keystone and Glance have an account at the broker while somebody listens who can', () => {
+  const broker = { name: 'my-cloud-rabbitmq' };
+  expect(child('Keystone')).not.toHaveProperty('messageQueueRef');
+  expect(child('Keystone', { barbican: {} })).toMatchObject({ messageQueueRef: broker });
+  expect(child('Glance', { barbican: {} })).not.toHaveProperty('messageQueueRef');
+  // What it needs is disabled: it does not come, and they are not told of a broker that does not either.
+  expect(child('Keystone', { barbican: {}, rabbitmq: { enabled: false } })).not.toHaveProperty('messageQueueRef');
+});
+
 test('host names follow the domain, unless they are said', () => {
   expect(child('Nova', { publicDomain: 'example.org' })).toMatchObject({
     publicHostname: 'nova.example.org',

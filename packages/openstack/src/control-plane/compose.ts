@@ -336,13 +336,19 @@ const inherited = [
   'region',
 ] as const;
 
+/** Whether a child is enabled, and all is that it needs. */
+function isListening(spec: ControlPlaneSpec, field: string): boolean {
+  const child = children.find((one) => one.field === field);
+  return child !== undefined && isEnabled(spec, field) && absentNeed(spec, child) === undefined;
+}
+
 function childObject(cloud: Cloud, child: Child): KubeObject {
   const { resource, spec } = cloud;
   const name = resource.metadata.name ?? '';
   const { enabled: _enabled, ...template } = (spec[child.field] ?? {}) as Record<string, unknown>;
   const references = Object.entries(child.references).flatMap(([reference, field]) => {
     const target = children.find((one) => one.field === field && isThere(cloud, one));
-    const isUnheard = child.notifies[reference]?.some((listener) => isEnabled(spec, listener)) === false;
+    const isUnheard = child.notifies[reference]?.some((listener) => isListening(spec, listener)) === false;
     return target === undefined || isUnheard ? [] : [[reference, { name: `${name}-${target.suffix}` }] as const];
   });
   const api =

@@ -16,8 +16,11 @@ const asked = (rotate?: string) =>
         ? [one.object.kind]
         : [],
     );
-const told = (rotate: string) =>
-  compose({ 'openstack.k8s.io/rotate': rotate }).find(({ condition }) => condition === 'RotationReady')?.degraded;
+const step = (rotate?: string) =>
+  compose(rotate === undefined ? {} : { 'openstack.k8s.io/rotate': rotate }).find(
+    ({ condition }) => condition === 'RotationReady',
+  );
+const told = (rotate: string) => step(rotate)?.degraded;
 
 test('a request is about all services, or about those that are named', () => {
   expect(asked()).toEqual(expect.arrayContaining(['Keystone', 'Glance', 'Placement', 'Neutron', 'Nova']));
@@ -25,15 +28,20 @@ test('a request is about all services, or about those that are named', () => {
   expect(asked(' nova, placement,nova,')).toEqual(['Placement', 'Nova']);
   expect(asked('')).toEqual([]);
   expect(told('nova,placement')).toBeUndefined();
+  expect(step('nova, placement')?.remarks).toEqual([
+    'annotation openstack.k8s.io/rotate: openstack.k8s.io/rotate-at is about nova, placement alone; without it the others are rotated at once, unless openstack.k8s.io/rotate-at is removed with it',
+  ]);
+  expect(step()).toBeUndefined();
 });
 
 test.each([
-  ['barbican', 'barbican is no service'],
-  ['nova,mariadb,Nova', 'mariadb, Nova are no services'],
+  [' ,', 'no service is named'],
+  ['barbican', 'barbican is no service of this cloud whose passwords can be rotated'],
+  ['nova,mariadb,Nova', 'mariadb, Nova are no services of this cloud whose passwords can be rotated'],
 ])('nothing is rotated while a name is unknown, has no passwords, or is not in the cloud: %s', (rotate, words) => {
   expect(asked(rotate)).toEqual([]);
   expect(told(rotate)).toEqual([
-    `annotation openstack.k8s.io/rotate: ${words} of this cloud whose passwords can be rotated, and nothing is rotated on request; ` +
+    `annotation openstack.k8s.io/rotate: ${words}, and nothing is rotated on request; ` +
       'name some of keystone, glance, placement, neutron, nova, or remove the annotation to have all rotated',
   ]);
 });

@@ -24,12 +24,25 @@ export function isToRotate(resource: ServiceResource, spec: ControlPlaneSpec, ch
   return named === undefined || (named.includes(child.field) && unknownIn(resource, spec).unknown.length === 0);
 }
 
-/** Tells that a request to rotate passwords is not followed. */
+/** Tells which services a request to rotate passwords is about where not all are meant, and that it is not followed. */
 export function rotationStep(resource: ServiceResource, spec: ControlPlaneSpec): readonly Step[] {
+  const named = namedIn(resource);
+  if (named === undefined) return [];
   const { known, unknown } = unknownIn(resource, spec);
-  if (unknown.length === 0) return [];
+  const step = { condition: 'RotationReady', needs: [], awaits: [], objects: [] };
+  const { rotate, rotateAt } = annotations;
+  if (named.length > 0 && unknown.length === 0) {
+    const remark =
+      `annotation ${rotate}: ${rotateAt} is about ${named.join(', ')} alone; without it the others are rotated at once, ` +
+      `unless ${rotateAt} is removed with it`;
+    return [{ ...step, remarks: [remark] }];
+  }
+  const what =
+    named.length === 0
+      ? 'no service is named'
+      : `${unknown.join(', ')} ${unknown.length === 1 ? 'is no service' : 'are no services'} of this cloud whose passwords can be rotated`;
   const message =
-    `annotation ${annotations.rotate}: ${unknown.join(', ')} ${unknown.length === 1 ? 'is no service' : 'are no services'} of this cloud ` +
-    `whose passwords can be rotated, and nothing is rotated on request; name some of ${known.join(', ')}, or remove the annotation to have all rotated`;
-  return [{ condition: 'RotationReady', needs: [], awaits: [], objects: [], degraded: [message] }];
+    `annotation ${rotate}: ${what}, and nothing is rotated on request; name some of ${known.join(', ')}, ` +
+    'or remove the annotation to have all rotated';
+  return [{ ...step, degraded: [message] }];
 }

@@ -48,7 +48,7 @@ export const wellKnownAnnotations = {
     on: 'a control plane',
     value: 'fields of its spec, with commas between, such as `nova,placement`',
     means:
-      'The annotation `rotate-at` is about these services. Without it all are meant. While one of the names is no service of the cloud with passwords, none is, and the condition `RotationReady` says which there are.',
+      'The annotation `rotate-at` is about these services. Without it all are meant: removed alone, it has the others rotated at once. While one of the names is no service of the cloud with passwords, or none is named, nothing is rotated, and the condition `RotationReady` says which there are.',
   },
   rollNodeAgents: {
     name: `${prefix}/roll-node-agents`,

@@ -10,13 +10,21 @@ export interface CertificateFiles {
   readonly give: string;
   /** Command of a shell that has renewed ones read; where it fails it is tried again. */
   readonly reload: string;
+  /** Whether it runs at the start as well, as soon as it can. */
+  readonly atStart?: boolean;
 }
 
 /**
  * Puts certificates where libvirtd and QEMU read them, and renewed ones after them. Runs while the script is in its pod's control
  * groups, and ends with the pod.
  */
-export const keepCertificates = ({ folder, qemuFolder, give, reload }: CertificateFiles): string => `umask 0077
+export const keepCertificates = ({
+  folder,
+  qemuFolder,
+  give,
+  reload,
+  atStart = false,
+}: CertificateFiles): string => `umask 0077
 give() {
   # What cannot be written in full takes nobody's place.
   mkdir -p "\${2%/*}" && cat "${folder}/$1" > "$2.new" && chmod "$3" "$2.new" || return 1
@@ -27,7 +35,7 @@ give_certificates() {
 ${give}  chmod 755 ${qemuFolder.slice(0, qemuFolder.lastIndexOf('/'))} ${qemuFolder}
 }
 given() { cat ${folder}/${authorityKey} ${folder}/tls.crt; }
-last=$(given)
+last=${atStart ? '' : '$(given)'}
 give_certificates
 while sleep 30; do
   now=$(given) || continue

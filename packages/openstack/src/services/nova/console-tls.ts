@@ -70,13 +70,15 @@ vnc_tls_x509_verify = 1
 /** Guests that run read a renewed certificate when they are told to; those that were started without one have none. */
 export const giveConsoleCertificates = `reload_screens() {
   guests=$(timeout 20 virsh -c qemu:///system list --uuid) || return 1
+  failed=0
   for guest in $guests; do
     words=$(timeout 20 virsh -c qemu:///system domdisplay-reload "$guest" 2>&1) && continue
     case "$words" in
       *'tls is not enabled'*) ;;
-      *) echo "screen of $guest: $words" >&2; return 1 ;;
+      *) echo "screen of $guest: $words" >&2; failed=1 ;;
     esac
   done
+  return "$failed"
 }
 ${keepCertificates({
   folder,
@@ -86,4 +88,6 @@ ${keepCertificates({
   give tls.key ${qemuFolder}/server-key.pem 440 || return 1
 `,
   reload: 'reload_screens',
+  // Guests go on while libvirtd is replaced, and those that run may know the certificates before.
+  atStart: true,
 })}`;
