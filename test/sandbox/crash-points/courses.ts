@@ -63,7 +63,11 @@ const backends = (...names: readonly string[]): Change => ({
     ),
 });
 
-/** What an operator leads a cloud through by many steps. */
+/**
+ * What an operator leads a cloud through by many steps. `quorums` is for schedules of faults: where an operator dies while members are
+ * replaced, the primary may move once more, and northd be told of members once more. The objects are the same in the end, their
+ * histories are not.
+ */
 export const courses = {
   quorums: {
     spec: { ...identityOnly, rabbitmq: {}, ovnNetwork: {} },

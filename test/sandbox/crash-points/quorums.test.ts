@@ -1,3 +1,0 @@
-import { takeCourse } from './take-course.ts';
-
-takeCourse('quorums');
