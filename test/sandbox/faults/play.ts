@@ -112,9 +112,13 @@ function objectsOf({ cloud }: Stage): End {
   return finalObjects(objects);
 }
 
-/** No Secret is generated twice. */
+/**
+ * No Secret is generated twice. What a Job reads is composed: while passwords are rotated, how often it is depends on the order in
+ * which they are.
+ */
 function secretsOf(history: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(history).filter(([name]) => name.startsWith('Secret ')));
+  const isOfJob = (name: string) => history[name.replace(/^Secret (\S+?)(: .*)?$/, 'Job $1$2')] !== undefined;
+  return Object.fromEntries(Object.entries(history).filter(([name]) => name.startsWith('Secret ') && !isOfJob(name)));
 }
 
 /** What to say of a failing schedule: the least that fails, and how to play it again. */
