@@ -1,24 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+import { sampleObjects } from '../../testing/sample-objects.ts';
 
 const read = (name: string) =>
   readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
-
-/** Objects of a Nova with these fields, by kind and name without the digest at its end, as text. */
-function objects(spec: object): Map<string, string> {
-  const nova = resource(read('nova'));
-  const all = objectsOf(composed({ ...nova, spec: { ...nova.spec, ...spec } }, surroundings(read)));
-  return new Map(
-    all.map((desired) => {
-      const { kind, metadata } = desired.object;
-      return [
-        `${kind} ${kind === 'ConfigMap' ? metadata.name?.replace(/-[a-z0-5]{10}$/, '') : metadata.name}`,
-        JSON.stringify(desired),
-      ];
-    }),
-  );
-}
+/** Objects of a Nova with these fields. */
+const objects = (spec: object) => sampleObjects(read, 'nova', spec);
 
 function changed(before: Map<string, string>, after: Map<string, string>): string[] {
   const names = [...new Set([...before.keys(), ...after.keys()])];
@@ -44,6 +31,8 @@ test('proxies are able to first; then libvirt alone is told', () => {
   // The key of the authority is in no pod, and that of the proxies on no node.
   for (const [name, text] of enabled) {
     if (/^(DaemonSet|Deployment|Job)/.test(name)) expect(text).not.toContain('ca.key');
+    // A volume without a list of keys has them all.
+    expect(text).not.toMatch(/"secretName":"nova-console-tls"(?![^}]*"items")/);
     if (name.startsWith('DaemonSet')) expect(text).not.toContain('client.key');
   }
 });

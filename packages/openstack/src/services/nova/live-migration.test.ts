@@ -1,21 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+import { sampleObjects } from '../../testing/sample-objects.ts';
 
 const read = (name: string) =>
   readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
-
-/** Objects of a Nova with these fields, by kind and name without the digest at its end, as text. */
-function objects(spec: object): Map<string, string> {
-  const nova = resource(read('nova'));
-  const all = objectsOf(composed({ ...nova, spec: { ...nova.spec, ...spec } }, surroundings(read)));
-  return new Map(
-    all.map((desired) => {
-      const { kind, metadata } = desired.object;
-      return [`${kind} ${metadata.name?.replace(/-[a-z0-5]{10}$/, '')}`, JSON.stringify(desired)];
-    }),
-  );
-}
+/** Objects of a Nova with these fields. */
+const objects = (spec: object) => sampleObjects(read, 'nova', spec);
 
 const groups = [{ name: 'default' }, { name: 'edge', nodeSelector: { role: 'edge' } }];
 
