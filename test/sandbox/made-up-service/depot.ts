@@ -62,14 +62,14 @@ export const depot = defineService<ObjectOf<typeof Depot>>({
       suffix: 'tls',
       values: {
         'ca.key': { type: 'privateKey' },
-        'ca.crt': { type: 'certificate', key: 'ca.key', commonName: 'depot', days: 3650, authority: true },
+        'ca.crt': { type: 'certificate', key: 'ca.key', commonName: 'depot', seconds: 3650 * 86_400, authority: true },
         'tls.key': { type: 'privateKey' },
         'tls.crt': {
           type: 'certificate',
           key: 'tls.key',
           commonName: 'gate',
           // One hour.
-          days: 1 / 24,
+          seconds: 3600,
           dnsNames: ['gate.example.org'],
           signedBy: { certificate: 'ca.crt', key: 'ca.key' },
         },

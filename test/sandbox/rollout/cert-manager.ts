@@ -50,14 +50,27 @@ export function runCertManager(cloud: Cloud, issuers: Issuers): void {
     generateValues(generators, known, { random, now: cloud.clock.now() });
   const authorityOf = (name: string): Values => {
     const key = { 'ca.key': { type: 'privateKey' } } as const;
-    const certificate = { type: 'certificate', key: 'ca.key', commonName: name, days: 3650, authority: true } as const;
+    const certificate = {
+      type: 'certificate',
+      key: 'ca.key',
+      commonName: name,
+      seconds: 3650 * 86_400,
+      authority: true,
+    } as const;
     const made = authorities.get(name) ?? make({ ...key, 'ca.crt': certificate });
     authorities.set(name, made);
     return made;
   };
   const sign = ({ dnsNames = [], commonName = '', issuerRef }: Asked): Values => {
     const signedBy = { certificate: 'ca.crt', key: 'ca.key' };
-    const asked = { type: 'certificate', key: 'tls.key', commonName, dnsNames, days: 90, signedBy } as const;
+    const asked = {
+      type: 'certificate',
+      key: 'tls.key',
+      commonName,
+      dnsNames,
+      seconds: 90 * 86_400,
+      signedBy,
+    } as const;
     const { 'ca.key': _key, ...values } = make(
       { 'tls.key': { type: 'privateKey' }, 'tls.crt': asked },
       authorityOf(issuerRef.name),

@@ -1,4 +1,4 @@
-import { issuerRef } from './issuer.ts';
+import { certificateDuration, issuerRef } from './issuer.ts';
 import { subdomain } from './names.ts';
 import { onlyOffered } from './offering.ts';
 import { array, bool, choice, type Infer, int, map, object, rule, string } from './schema.ts';
@@ -95,6 +95,7 @@ export const tls = object(
       { fallback: false },
     ),
     issuerRef,
+    duration: certificateDuration,
   },
 );
 

@@ -36,6 +36,24 @@ export const issuerRef = object(
   },
 );
 
+/** How long certificates are valid, in the words of cert-manager. */
+export const certificateDuration = string(
+  'How long a certificate is valid. It is made anew when two thirds of that are over, and so is one that was made for longer. Programs take up to two minutes to read it.',
+  {
+    maxLength: 7,
+    form: {
+      pattern: '^([1-9][0-9]{1,5}m|[1-9][0-9]{0,4}h)$',
+      expected: 'minutes, from 10m on, or hours, such as 2160h',
+    },
+    fallback: '2160h',
+  },
+);
+
+/** Seconds of such a field; default: 90 days. */
+export function secondsOf(duration = '2160h'): number {
+  return Number.parseInt(duration, 10) * (duration.endsWith('h') ? 3600 : 60);
+}
+
 /** Its value. */
 export type IssuerRef = Infer<typeof issuerRef>;
 

@@ -467,7 +467,13 @@ describe('steps', () => {
 
   test('a certificate that nobody can sign names the Secret that is to sign it', () => {
     const signedBy = { certificate: 'ca.crt', key: 'ca.key', secret: 'authority' };
-    const certificate = { type: 'certificate', key: 'tls.key', commonName: 'a', days: 90, signedBy } as const;
+    const certificate = {
+      type: 'certificate',
+      key: 'tls.key',
+      commonName: 'a',
+      seconds: 90 * 86_400,
+      signedBy,
+    } as const;
     const desired: Desired = {
       verb: 'generate',
       object: config,

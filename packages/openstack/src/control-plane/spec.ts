@@ -5,7 +5,7 @@ import { children } from './children.ts';
 /** The spec of a control plane, as far as its composition reads it. */
 export interface ControlPlaneSpec extends ServiceSpec {
   readonly publicDomain?: string;
-  readonly tls?: { readonly enabled?: boolean; readonly issuerRef?: IssuerRef };
+  readonly tls?: { readonly enabled?: boolean; readonly issuerRef?: IssuerRef; readonly duration?: string };
   readonly [field: string]: unknown;
 }
 

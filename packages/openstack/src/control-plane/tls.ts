@@ -19,6 +19,8 @@ export interface ApiTls extends ComposedTls {
   readonly wanted: TlsState;
   /** Who signs the certificates of APIs now; undefined: the operator. */
   readonly issuer?: IssuerRef | undefined;
+  /** How long certificates are valid, as the control plane says it. */
+  readonly duration?: string | undefined;
   /** Another issuer is to sign: until nobody trusts the one before any more, the cloud goes without TLS. */
   readonly leaving?: boolean;
   /** What the other servers are told, by kind. */
@@ -34,8 +36,8 @@ export function apiTls(spec: ControlPlaneSpec, surroundings: Surroundings): ApiT
   const stated = child && (templateOf(spec, child.field) as ControlPlaneSpec).tls;
   if (child === undefined || !isEnabled(spec, child.field) || stated !== undefined) {
     const now = tlsState(stated);
-    const { enabled = false, issuerRef } = spec.tls ?? {};
-    const at = { now, wanted: now, wasSettled: settled === now };
+    const { enabled = false, issuerRef, duration } = spec.tls ?? {};
+    const at = { now, wanted: now, wasSettled: settled === now, duration };
     // In no steps: the kinds refuse another issuer while clients connect by TLS.
     return {
       ...at,
@@ -65,6 +67,7 @@ export function apiTls(spec: ControlPlaneSpec, surroundings: Surroundings): ApiT
     ...at,
     wasSettled: present === now && known === now,
     issuer,
+    duration: spec.tls?.duration,
     servers: {
       ...mapped(servers, (one) => serverTls(spec.tls, one, at)),
       ...mapped(ownClients, (one) => ownClientTls(wanted === 'Enabled', one, known === 'Enabled')),
@@ -150,7 +153,10 @@ export function tlsStep({ now, wanted, leaving = false }: ApiTls): readonly Step
 /** What a child is told of TLS where its template says nothing. */
 export function tlsOf({ tls }: { readonly tls: ApiTls }, child: Child): Tls {
   if (!child.has('tls')) return undefined;
-  if (!child.clientsTrustFirst) return tls.servers[child.kind];
-  const field = tlsField(tls.now);
-  return field && { ...field, ...(tls.issuer && { issuerRef: tls.issuer }) };
+  const { now, issuer, duration } = tls;
+  const field = tlsField(now);
+  const told = child.clientsTrustFirst
+    ? field && { ...field, ...(issuer && { issuerRef: issuer }) }
+    : tls.servers[child.kind];
+  return told && { ...told, ...(duration !== undefined && { duration }) };
 }

@@ -4,6 +4,9 @@ import type { CertificateGenerator, Generator } from '../engine/vocabulary/step.
 
 type Generators = Readonly<Record<string, Generator>>;
 
+/** How long before it is made a certificate is valid, in milliseconds: clocks differ. */
+export const backdated = 5 * 60_000;
+
 /** Timers of Node.js end before 25 days. */
 const longestWait = 20 * 86_400_000;
 
@@ -51,7 +54,7 @@ export function certificateExpiry(
   const waits = Object.entries(generators).flatMap(([key, generator]): [string, number][] => {
     const text = data[key];
     if (generator.type !== 'certificate' || text === undefined) return [];
-    return [[key, isAsStated(text, generator, other) ? renewalOf(text) - now : 0]];
+    return [[key, isAsStated(text, generator, other) ? renewalOf(text, generator.seconds) - now : 0]];
   });
   const expiring = waits.filter(([, wait]) => wait <= 0).map(([key]) => key);
   const soonest = Math.min(...waits.map(([, wait]) => wait), longestWait);
@@ -78,12 +81,15 @@ function read(data: string): X509Certificate | undefined {
   }
 }
 
-/** When two thirds of a certificate's time are over, in milliseconds since the epoch; at once for what is none. */
-function renewalOf(data: string): number {
+/**
+ * When two thirds of a certificate's time are over, in milliseconds since the epoch; at once for what is none.
+ * @param seconds how long it is to be valid: one of a longer time is made anew when two thirds of this one are over
+ */
+function renewalOf(data: string, seconds: number): number {
   const certificate = read(data);
   if (certificate === undefined) return 0;
-  const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
-  return from + ((to - from) * 2) / 3;
+  const [made, to] = [certificate.validFromDate.getTime() + backdated, certificate.validToDate.getTime()];
+  return made + (Math.min(to - made, seconds * 1000) * 2) / 3;
 }
 
 /** The keys, and those whose values are made from theirs. */

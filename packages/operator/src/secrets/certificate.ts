@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, sign, X509Certificate } from 'node:crypto';
 import { type Random, timestamp } from '@openstack-operator/kube';
+import { backdated } from '@openstack-operator/openstack';
 import { bits, explicit, implicit, integer, octets, oid, sequence, set, text, time, truth, valuesIn } from './der.ts';
 
 /** What a certificate (X.509, RFC 5280) says. */
@@ -11,7 +12,8 @@ export interface CertificateRequest {
   readonly authority: boolean;
   /** Host names that it is for. */
   readonly dnsNames: readonly string[];
-  readonly days: number;
+  /** How long it is valid from now. */
+  readonly seconds: number;
   /** Who signs it, as PEM; default: itself. */
   readonly signer?: { readonly certificate: string; readonly key: string };
 }
@@ -22,12 +24,11 @@ export interface CertificateRequest {
  * @param now milliseconds since the epoch
  */
 export function certificate(request: CertificateRequest, { random, now }: { random: Random; now: number }): string {
-  const { commonName, key, authority, dnsNames, days, signer } = request;
+  const { commonName, key, authority, dnsNames, seconds, signer } = request;
   const publicKey = publicKeyOf(key);
   const subject = sequence(set(sequence(oid(oids.commonName), text(commonName))));
   const serial = random.bytes(16);
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;
-  const begin = now - 5 * 60_000;
   const at = (milliseconds: number) => time(timestamp({ now: () => milliseconds }));
   const extensions = [
     extension(oids.basicConstraints, authority ? sequence(truth()) : sequence(), true),
@@ -49,7 +50,7 @@ export function certificate(request: CertificateRequest, { random, now }: { rand
     integer(serial),
     algorithm,
     signer === undefined ? subject : subjectOf(signer.certificate),
-    sequence(at(begin), at(begin + days * 86_400_000)),
+    sequence(at(now - backdated), at(now + seconds * 1000)),
     subject,
     publicKey,
     explicit(3, sequence(...extensions)),

@@ -18,7 +18,13 @@ const authority = () =>
   generateValues(
     {
       'ca.key': { type: 'privateKey' },
-      'ca.crt': { type: 'certificate', key: 'ca.key', commonName: 'keystone authority', days: 3650, authority: true },
+      'ca.crt': {
+        type: 'certificate',
+        key: 'ca.key',
+        commonName: 'keystone authority',
+        seconds: 3650 * 86_400,
+        authority: true,
+      },
     },
     {},
     { random, now },
@@ -30,7 +36,7 @@ const leaf = (host: string): Readonly<Record<string, Generator>> => ({
     type: 'certificate',
     key: 'tls.key',
     commonName: 'placement',
-    days: 90,
+    seconds: 90 * 86_400,
     dnsNames: [host],
     signedBy: { secret: 'keystone-ca', certificate: 'ca.crt', key: 'ca.key' },
   },

@@ -25,12 +25,18 @@ test('an authority signs certificates of servers, whatever the order of the valu
         type: 'certificate',
         key: 'tls.key',
         commonName: 'server',
-        days: 90,
+        seconds: 90 * 86_400,
         dnsNames: ['a.example.org', 'b'],
         signedBy: { certificate: 'ca.crt', key: 'ca.key' },
       },
       'tls.key': { type: 'privateKey' },
-      'ca.crt': { type: 'certificate', key: 'ca.key', commonName: 'An authority', days: 36_500, authority: true },
+      'ca.crt': {
+        type: 'certificate',
+        key: 'ca.key',
+        commonName: 'An authority',
+        seconds: 36_500 * 86_400,
+        authority: true,
+      },
       'ca.key': { type: 'privateKey' },
     },
     {},
@@ -48,7 +54,7 @@ test('an authority signs certificates of servers, whatever the order of the valu
   expect(server.checkPrivateKey(createPrivateKey(values['tls.key'] ?? ''))).toBe(true);
   expect(server.checkHost('a.example.org')).toBe('a.example.org');
   expect(server.validFromDate.getTime()).toBe(sources.now - 300_000);
-  expect(server.validToDate.getTime()).toBe(sources.now - 300_000 + 90 * 86_400_000);
+  expect(server.validToDate.getTime()).toBe(sources.now + 90 * 86_400_000);
   expect(authority.validToDate.getUTCFullYear()).toBe(2125);
 });
 
@@ -90,7 +96,7 @@ test('a key of Ceph has the form of those that Ceph makes', () => {
 });
 
 test('what is known is kept; what it is made from must be there', () => {
-  const generators = { crt: { type: 'certificate', key: 'key', commonName: 'x', days: 1 } } as const;
+  const generators = { crt: { type: 'certificate', key: 'key', commonName: 'x', seconds: 86_400 } } as const;
   expect(generateValues(generators, { crt: 'kept', more: 'too' }, sources)).toEqual({ crt: 'kept', more: 'too' });
   expect(() => generateValues(generators, {}, sources)).toThrow('the Secret has no value key');
 });

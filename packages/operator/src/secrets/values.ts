@@ -43,11 +43,11 @@ function generate(generator: Generator, { random, now, other }: Sources, value: 
     case 'privateKey':
       return privateKey(random);
     case 'certificate': {
-      const { key, commonName, days, authority = false, dnsNames = [], signedBy } = generator;
+      const { key, commonName, seconds, authority = false, dnsNames = [], signedBy } = generator;
       const { secret } = signedBy ?? {};
       const signing = (name: string) => (secret === undefined ? value(name) : (other?.(secret, name) ?? ''));
       const signer = signedBy && { certificate: signing(signedBy.certificate), key: signing(signedBy.key) };
-      const request = { commonName, key: value(key), authority, dnsNames, days, ...(signer && { signer }) };
+      const request = { commonName, key: value(key), authority, dnsNames, seconds, ...(signer && { signer }) };
       return certificate(request, { random, now });
     }
     case 'sshPrivateKey':

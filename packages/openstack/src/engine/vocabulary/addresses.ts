@@ -44,7 +44,13 @@ export interface IdentityAddress {
    * The authority of the APIs that register there: the Secret with its certificate and, unless an issuer signs, its key
    * (`authorityKeys`), and whether the catalogue leads to their ports with TLS. Absent: they have none.
    */
-  readonly apiAuthority?: { readonly secret: string; readonly inCatalogue: boolean; readonly issuer?: IssuerRef };
+  readonly apiAuthority?: {
+    readonly secret: string;
+    readonly inCatalogue: boolean;
+    readonly issuer?: IssuerRef;
+    /** How long the certificates are valid. */
+    readonly seconds: number;
+  };
   readonly admin: {
     readonly user: Secretly;
     readonly password: Secretly;

@@ -41,7 +41,7 @@ test('an API has a port with TLS, a certificate of its Keystone, and the old add
     values: {
       'tls.crt': {
         dnsNames: ['placement-api.openstack.svc'],
-        days: 90,
+        seconds: 90 * 86_400,
         signedBy: { secret: 'keystone-ca', certificate: 'ca.crt', key: 'ca.key' },
       },
     },
@@ -116,7 +116,7 @@ test('there is no proxy where nothing is said of TLS', () => {
 test('Keystone has an authority, whose key no pod sees', () => {
   const { of, text } = withKeystone('keystone', { tls: {} });
   expect(of('Secret', 'keystone-ca')).toMatchObject({
-    values: { 'ca.crt': { authority: true, days: 3650 }, 'ca.key': { type: 'privateKey' } },
+    values: { 'ca.crt': { authority: true, seconds: 3650 * 86_400 }, 'ca.key': { type: 'privateKey' } },
   });
   expect(text.match(/"secretName":"keystone-ca"/g)).toBeNull();
   const mounts = withKeystone('placement', { tls: {} }).text.match(/\{"secretName":"keystone-ca"[^}]*\}\]/g);

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@openstack-operator/kube';
-import type { IssuerRef } from '../../api/issuer.ts';
+import { type IssuerRef, secondsOf } from '../../api/issuer.ts';
 import type { IdentityAddress } from './addresses.ts';
 import type { Mount, Sidecar } from './component.ts';
 import type { Context } from './context.ts';
@@ -8,10 +8,22 @@ import type { GeneratedSecret } from './service.ts';
 import type { CertificateGenerator } from './step.ts';
 import { authorityKey } from './trust.ts';
 
+interface TlsSpec {
+  readonly tls?: { readonly issuerRef?: IssuerRef; readonly duration?: string };
+}
+
 /** Who signs the certificates of a resource; undefined: the operator. */
 export function issuerOf(resource: KubeObject): IssuerRef | undefined {
-  return ((resource['spec'] ?? {}) as { readonly tls?: { readonly issuerRef?: IssuerRef } }).tls?.issuerRef;
+  return ((resource['spec'] ?? {}) as TlsSpec).tls?.issuerRef;
 }
+
+/** How many seconds the certificates of a resource are valid. */
+export function certificateSeconds(resource: KubeObject): number {
+  return secondsOf(((resource['spec'] ?? {}) as TlsSpec).tls?.duration);
+}
+
+/** The same of an authority: ten years. */
+export const authoritySeconds = 3650 * 86_400;
 
 /**
  * What follows the name of a server's resource in that of the Secret with its certificate. Those of an issuer have another
@@ -66,7 +78,7 @@ const authorityOf = (name: string): GeneratedSecret['values'] => ({
     type: 'certificate',
     key: authorityKeys.key,
     commonName: `${name} authority`,
-    days: 3650,
+    seconds: authoritySeconds,
     authority: true,
   },
 });
@@ -74,18 +86,10 @@ const authorityOf = (name: string): GeneratedSecret['values'] => ({
 /** What makes the certificate of a server and its key. */
 const ofServer = (
   name: string,
-  dnsNames: readonly string[],
-  signedBy: CertificateGenerator['signedBy'],
+  certificateOf: Required<Pick<CertificateGenerator, 'dnsNames' | 'seconds' | 'signedBy'>>,
 ): GeneratedSecret['values'] => ({
   [key]: { type: 'privateKey' },
-  [certificate]: {
-    type: 'certificate',
-    key,
-    commonName: name,
-    dnsNames,
-    days: 90,
-    ...(signedBy === undefined ? {} : { signedBy }),
-  },
+  [certificate]: { type: 'certificate', key, commonName: name, ...certificateOf },
 });
 
 /** What follows the name of a resource in that of the Secret with an authority that signs for other resources as well. */
@@ -105,12 +109,12 @@ function issuedSecret(suffix: string, issued: IssuedCertificate): GeneratedSecre
 export function apiCertificate(
   { name }: Context,
   dnsNames: readonly string[],
-  { secret, issuer }: NonNullable<IdentityAddress['apiAuthority']>,
+  { secret, issuer, seconds }: NonNullable<IdentityAddress['apiAuthority']>,
 ): GeneratedSecret {
   const suffix = certificateSuffix(issuer);
-  return issuer === undefined
-    ? { suffix, secretClass: 'credential', values: ofServer(name, dnsNames, { ...authorityKeys, secret }) }
-    : issuedSecret(suffix, { issuer, usage: 'server auth', dnsNames });
+  if (issuer !== undefined) return issuedSecret(suffix, { issuer, usage: 'server auth', dnsNames, seconds });
+  const values = ofServer(name, { dnsNames, seconds, signedBy: { ...authorityKeys, secret } });
+  return { suffix, secretClass: 'credential', values };
 }
 
 /**
@@ -121,9 +125,10 @@ export function apiCertificate(
 export function serverCertificate({ name, host, resource }: Context, services: readonly string[]): GeneratedSecret {
   const issuer = issuerOf(resource);
   const suffix = certificateSuffix(issuer);
+  const seconds = certificateSeconds(resource);
   const dnsNames = services.flatMap((of) => [host(of), `*.${host(of)}`]);
-  if (issuer !== undefined) return issuedSecret(suffix, { issuer, usage: 'server auth', dnsNames });
-  const values = { ...authorityOf(name), ...ofServer(name, dnsNames, authorityKeys) };
+  if (issuer !== undefined) return issuedSecret(suffix, { issuer, usage: 'server auth', dnsNames, seconds });
+  const values = { ...authorityOf(name), ...ofServer(name, { dnsNames, seconds, signedBy: authorityKeys }) };
   return { suffix, secretClass: 'credential', values };
 }
 
@@ -131,14 +136,18 @@ export function serverCertificate({ name, host, resource }: Context, services: r
 export function mutualCertificates(context: Context, services: readonly string[]): readonly GeneratedSecret[] {
   const server = serverCertificate(context, services);
   const issuer = issuerOf(context.resource);
+  const seconds = certificateSeconds(context.resource);
   const commonName = `${context.name} client`;
   if (issuer !== undefined)
-    return [server, issuedSecret(clientCertificate(issuer).suffix, { issuer, usage: 'client auth', commonName })];
+    return [
+      server,
+      issuedSecret(clientCertificate(issuer).suffix, { issuer, usage: 'client auth', commonName, seconds }),
+    ];
   const { certificate, key } = clientKeys;
   const values = {
     ...server.values,
     [key]: { type: 'privateKey' },
-    [certificate]: { type: 'certificate', key, commonName, days: 90, signedBy: authorityKeys },
+    [certificate]: { type: 'certificate', key, commonName, seconds, signedBy: authorityKeys },
   } as const;
   return [{ ...server, values }];
 }

@@ -23,6 +23,8 @@ export const issuedKeys = { certificate: 'tls.crt', key: 'tls.key', authority: '
 export interface IssuedCertificate {
   readonly issuer: IssuerRef;
   readonly usage: 'server auth' | 'client auth';
+  /** How long it is valid. */
+  readonly seconds: number;
   readonly dnsNames?: readonly string[];
   /** For what has no host name. At most 64 characters (RFC 5280, ub-common-name). */
   readonly commonName?: string;
@@ -32,6 +34,10 @@ export interface IssuedCertificate {
 export const lackingOf = ({ issuer }: IssuedCertificate): string =>
   `${fullReference(issuer).kind} ${issuer.name} does not put it there; name an issuer in tls.issuerRef that does, such as a CA issuer`;
 
+/** A duration as Go writes it, and cert-manager with it. */
+const durationOf = (seconds: number): string =>
+  `${Math.floor(seconds / 3600)}h${Math.floor(seconds / 60) % 60}m${Math.floor(seconds) % 60}s`;
+
 /**
  * What cert-manager is asked for. It fills the Secret of the same name, which the operator makes: so that goes with the
  * resource, as cert-manager's own do not. One that cert-manager makes first is taken over.
@@ -40,7 +46,7 @@ export function certificateObject(
   service: Pick<Service, 'name'>,
   { resource, namespace, name, named }: Context,
   { suffix }: Pick<GeneratedSecret, 'suffix'>,
-  { issuer, usage, dnsNames, commonName }: IssuedCertificate,
+  { issuer, usage, seconds, dnsNames, commonName }: IssuedCertificate,
 ): Desired {
   const labels = labelsOf(service.name, name);
   return {
@@ -52,9 +58,9 @@ export function certificateObject(
       spec: {
         secretName: named(suffix),
         secretTemplate: { labels, annotations: { [annotations.adopt]: retainedFor(resource) } },
-        // 90 days, renewed after 60, as those of the operator.
-        duration: '2160h0m0s',
-        renewBefore: '720h0m0s',
+        duration: durationOf(seconds),
+        // As those of the operator.
+        renewBefore: durationOf(seconds / 3),
         privateKey: { algorithm: 'ECDSA', size: 256, encoding: 'PKCS8', rotationPolicy: 'Always' },
         usages: ['digital signature', usage],
         ...(dnsNames === undefined ? {} : { dnsNames }),

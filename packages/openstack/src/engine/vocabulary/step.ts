@@ -26,14 +26,15 @@ export type Generator =
 
 /**
  * A certificate (X.509) as PEM, of the private key `key`. Keys of the same Secret are meant throughout. When two thirds of
- * its days are over it is made anew, of the same private key: what trusted it before goes on to. So it is when it is to be for
+ * its time are over it is made anew, of the same private key: what trusted it before goes on to. So it is when it is to be for
  * other host names, or when another authority signs.
  */
 export interface CertificateGenerator {
   readonly type: 'certificate';
   readonly key: string;
   readonly commonName: string;
-  readonly days: number;
+  /** How long it is valid from when it is made. */
+  readonly seconds: number;
   /** It may sign others, and is nobody's server. */
   readonly authority?: true;
   /** Host names that it is for. */

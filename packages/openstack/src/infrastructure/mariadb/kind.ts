@@ -1,5 +1,5 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
-import { issuerRef, issuerStays } from '../../api/issuer.ts';
+import { certificateDuration, issuerRef, issuerStays } from '../../api/issuer.ts';
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, int, object, rule, string } from '../../api/schema.ts';
@@ -42,6 +42,7 @@ export const MariaDB = defineApi({
             fallback: false,
           }),
           issuerRef,
+          duration: certificateDuration,
         },
         { rules: [issuerStays.whileEnabled] },
       ),

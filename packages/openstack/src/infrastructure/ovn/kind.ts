@@ -1,5 +1,5 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
-import { issuerRef, issuerStays } from '../../api/issuer.ts';
+import { certificateDuration, issuerRef, issuerStays } from '../../api/issuer.ts';
 import { nameLength } from '../../api/names.ts';
 import {
   bridgeMappings,
@@ -106,6 +106,7 @@ export const OVNNetwork = defineApi({
             { fallback: false },
           ),
           issuerRef,
+          duration: certificateDuration,
         },
         { rules: [issuerStays.whileEnabled] },
       ),

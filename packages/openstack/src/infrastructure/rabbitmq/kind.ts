@@ -1,5 +1,5 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
-import { issuerRef, issuerStays } from '../../api/issuer.ts';
+import { certificateDuration, issuerRef, issuerStays } from '../../api/issuer.ts';
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, object, rule } from '../../api/schema.ts';
@@ -28,6 +28,7 @@ export const RabbitMQ = defineApi({
             { fallback: false },
           ),
           issuerRef,
+          duration: certificateDuration,
         },
         { rules: [issuerStays.whileEnabled] },
       ),

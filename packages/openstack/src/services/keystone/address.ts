@@ -1,7 +1,12 @@
 import type { StoredObject } from '@openstack-operator/kube';
 import { fromSecret, hostOf, type IdentityAddress, literal } from '../../engine/vocabulary/addresses.ts';
 import { apiUrl } from '../../engine/vocabulary/api-tls.ts';
-import { authoritySuffix, certificateSuffix, issuerOf } from '../../engine/vocabulary/certificate.ts';
+import {
+  authoritySuffix,
+  certificateSeconds,
+  certificateSuffix,
+  issuerOf,
+} from '../../engine/vocabulary/certificate.ts';
 import { exposureOf } from '../../engine/vocabulary/exposure.ts';
 import type { Surroundings } from '../../engine/vocabulary/surroundings.ts';
 import type { KeystoneRef } from './reference.ts';
@@ -40,7 +45,12 @@ export function identityAddress(keystone: StoredObject, surroundings: Surroundin
       ? {}
       : {
           trust: { secret },
-          apiAuthority: { secret, inCatalogue: spec.tls.enabled === true, ...(issuer && { issuer }) },
+          apiAuthority: {
+            secret,
+            inCatalogue: spec.tls.enabled === true,
+            seconds: certificateSeconds(keystone),
+            ...(issuer && { issuer }),
+          },
         };
   const internalUrl = `${apiUrl(authority, hostOf(keystone, '-api'), 5000)}/v3`;
   const namespace = keystone.metadata.namespace ?? 'default';

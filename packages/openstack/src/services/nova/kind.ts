@@ -1,6 +1,7 @@
 import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api, hostname } from '../../api/exposure.ts';
+import { certificateDuration } from '../../api/issuer.ts';
 import { accountName, nameLength } from '../../api/names.ts';
 import {
   bridgeMappings,
@@ -190,6 +191,7 @@ export const Nova = defineApi({
             'Whether guests that are started from then on show their screens to these proxies alone, by TLS. Below a control plane, its tls.enabled does this in steps. Otherwise, in a cloud in use, state false first, and true once this Nova is Ready; after true, false for as long as such guests run.',
             { fallback: false },
           ),
+          duration: certificateDuration,
         },
       ),
       liveMigration: object(

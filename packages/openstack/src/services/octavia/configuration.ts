@@ -9,6 +9,7 @@ import {
   trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import { apiUrl } from '../../engine/vocabulary/api-tls.ts';
+import { authoritySeconds } from '../../engine/vocabulary/certificate.ts';
 import type { Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, GeneratedSecret } from '../../engine/vocabulary/service.ts';
@@ -151,7 +152,7 @@ export function keyMaterial({ named }: Context<Octavia>): readonly GeneratedSecr
   const authority = (commonName: string) =>
     ({
       'ca.key': { type: 'privateKey' },
-      'ca.crt': { type: 'certificate', key: 'ca.key', commonName, days: 3650, authority: true },
+      'ca.crt': { type: 'certificate', key: 'ca.key', commonName, seconds: authoritySeconds, authority: true },
     }) as const;
   const secret = (suffix: string, values: GeneratedSecret['values']): GeneratedSecret => ({
     suffix,
@@ -168,7 +169,7 @@ export function keyMaterial({ named }: Context<Octavia>): readonly GeneratedSecr
         type: 'certificate',
         key: 'client.key',
         commonName: 'octavia-controller',
-        days: 365,
+        seconds: 365 * 86_400,
         signedBy: { certificate: 'ca.crt', key: 'ca.key' },
       },
     }),
