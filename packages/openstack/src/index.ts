@@ -59,6 +59,7 @@ export {
   retainedForLabel,
 } from './engine/names/names.ts';
 export { ownValue } from './engine/names/own-value.ts';
+export { bytesOf } from './engine/names/quantity.ts';
 export { isRoot, rootOf } from './engine/names/roots.ts';
 export {
   prefix,
@@ -92,7 +93,14 @@ export { gatewayOf } from './engine/vocabulary/exposure.ts';
 export { foreignKindsOf } from './engine/vocabulary/foreign-kinds.ts';
 export type { ForgetPlan } from './engine/vocabulary/forgetting.ts';
 export { nodeGroupOf } from './engine/vocabulary/node-groups.ts';
-export { type Capability, defineService, type Found, type HeldBy, type Service } from './engine/vocabulary/service.ts';
+export {
+  type Capability,
+  defineService,
+  type Found,
+  type HeldBy,
+  type Service,
+  type Told,
+} from './engine/vocabulary/service.ts';
 export type {
   Cause,
   DataGuard,

@@ -1,6 +1,7 @@
-import { Job, Pod, type StoredObject } from '@openstack-operator/kube';
-import { type Composition, conditionOf, type Found, linesLeftBy } from '@openstack-operator/openstack';
+import { CronJob, Job, Pod, type StoredObject } from '@openstack-operator/kube';
+import { type Composition, conditionOf, type Found, linesLeftBy, type Told } from '@openstack-operator/openstack';
 import type { ComposeContext } from './context.ts';
+import { redactor } from './secrets/redact.ts';
 
 /** What Jobs have found, as the status remembers it: with what those say that have run to their end as they are stated now. */
 export function foundBy(
@@ -20,6 +21,22 @@ export function foundBy(
     found = find(pods.flatMap(linesLeftBy), found);
   }
   return Object.keys(found).length === 0 ? {} : { found };
+}
+
+/** What Jobs and CronJobs have seen last, as fields of the status: what the newest of their pods says that has left any words. */
+export function toldBy(context: ComposeContext, { tells = new Map() }: Pick<Composition, 'tells'>): Told {
+  const { cache, object: resource } = context;
+  const redact = redactor(context);
+  const left = [...tells].flatMap(([name, tell]) => {
+    const ref = { namespace: resource.metadata.namespace ?? '', name };
+    const [job, cronJob] = [cache.get(Job, ref), cache.get(CronJob, ref)];
+    const jobs = [...(job ? [job] : []), ...(cronJob ? cache.controlledBy(Job, cronJob) : [])];
+    const pods = jobs.flatMap((one) => cache.controlledBy(Pod, one));
+    const said = pods.map((pod) => ({ tell, age: ageOf(pod), words: linesLeftBy(pod).map(redact) }));
+    return [{ tell, age: '', words: [] }, ...said.filter(({ words }) => words.length > 0)];
+  });
+  const newest = left.sort((one, other) => (one.age < other.age ? 1 : -1))[0];
+  return newest === undefined ? {} : newest.tell(newest.words, (resource['status'] ?? {}) as Told);
 }
 
 /** To sort by: the oldest first. */

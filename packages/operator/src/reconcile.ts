@@ -40,7 +40,7 @@ import { keptForGuests } from './disabled.ts';
 import { execute, type Outcome } from './execute.ts';
 import { addFinalizers, finalize, type Outside, ourFinalizers } from './finalizers.ts';
 import { announceForgotten } from './forgotten.ts';
-import { foundBy } from './found.ts';
+import { foundBy, toldBy } from './found.ts';
 import { holdOf } from './guard.ts';
 import { nodesStatus } from './joined-nodes.ts';
 import { announceMaintenance } from './maintenance.ts';
@@ -268,10 +268,11 @@ function look(context: ComposeContext, recipe: Recipe, jobs: Readonly<Record<str
   const followed = recipe.claimsNodes === true || nodes.nodes !== undefined ? (observed.nodes ?? []) : [];
   context.nodePace.saw(nameOf(context), followed.length);
   const found = foundBy(context, adopted.composition, finishedJobs);
+  const told = toldBy(context, adopted.composition);
   const kept = withoutForgotten(status, adopted.composition.staying, done);
   const live = { ...observed, done };
   const members = membersBy(context, adopted.composition, live);
-  const composition = { ...adopted.composition, status: { ...nodes, ...kept, ...found, ...members, ...data } };
+  const composition = { ...adopted.composition, status: { ...nodes, ...kept, ...found, ...told, ...members, ...data } };
   return { composition, live, progress, finishedJobs, volumes, isHeld };
 }
 

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { CephStorageStatus } from '@openstack-operator/openstack';
 import { controlPlane, program } from '../kubernetes.ts';
 import { prefix } from '../running-cloud.ts';
 import { until } from '../until.ts';
 
-interface Storage {
-  readonly status: {
-    readonly schedules?: Readonly<Record<string, { readonly failures: number; readonly message?: string }>>;
-    readonly conditions: readonly { readonly type: string; readonly status: string; readonly message: string }[];
-  };
+/** The status of the cloud's CephStorage. */
+export async function statusOfCeph(): Promise<CephStorageStatus> {
+  const { name, namespace } = (await controlPlane()).metadata;
+  const text = await program('kubectl', '-n', namespace, 'get', 'cephstorage', `${name}-ceph`, '-o', 'json');
+  return (JSON.parse(text) as { status: CephStorageStatus }).status;
 }
 
 /** Runs the check of the cluster at once, so many times: three that fail are told. */
@@ -31,11 +32,9 @@ export interface Said {
 
 /** Waits until the CephStorage is Ready, or is not and says why in the words that are expected. */
 export async function cephIs(ready: 'True' | 'False', words: RegExp, seconds: number): Promise<Said> {
-  const { name, namespace } = (await controlPlane()).metadata;
   const said = async (): Promise<Said> => {
-    const text = await program('kubectl', '-n', namespace, 'get', 'cephstorage', `${name}-ceph`, '-o', 'json');
-    const { status } = JSON.parse(text) as Storage;
-    const condition = status.conditions.find(({ type }) => type === 'Ready');
+    const status = await statusOfCeph();
+    const condition = status.conditions?.find(({ type }) => type === 'Ready');
     return {
       ready: condition?.status === 'True' ? 'True' : 'False',
       condition: condition?.message ?? '',

@@ -1,5 +1,5 @@
 import { type KubeObject, Secret, type StoredObject } from '@openstack-operator/kube';
-import { CephStorage, OpenStackControlPlane } from '@openstack-operator/openstack';
+import { CephStorage, type CephStorageStatus, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { cephImage } from '@openstack-operator/processes';
 import { beforeAll, expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
@@ -54,12 +54,17 @@ async function bringCeph(cloud: Cloud): Promise<void> {
 
 let cloud: Cloud;
 
-/** What a command of the administrator prints beside the monitor. */
-async function asAdmin(...argv: readonly string[]): Promise<string> {
+/** What a program prints beside the monitor. */
+async function beside(...command: readonly string[]): Promise<string> {
   const pod = { namespace: 'ceph', name: 'monitor' };
-  const { stdout, stderr } = await cloud.settle(cloud.rehearsal.sandbox.pods.exec(pod, ['ceph', ...argv]));
+  const { stdout, stderr } = await cloud.settle(cloud.rehearsal.sandbox.pods.exec(pod, command));
   return stdout + stderr;
 }
+
+/** What a command of the administrator prints. */
+const asAdmin = (...argv: readonly string[]) => beside('ceph', ...argv);
+
+const status = () => (cloud.get('CephStorage', 'my-cloud-ceph')?.['status'] ?? {}) as CephStorageStatus;
 
 const told = (type: string) => cloud.condition(CephStorage, 'my-cloud-ceph', type)?.message ?? '';
 const setup = () => cloud.get('Job', 'my-cloud-ceph-setup');
@@ -75,11 +80,7 @@ async function again(): Promise<void> {
 }
 
 /** What the cluster has. */
-const store = async () => {
-  const pod = { namespace: 'ceph', name: 'monitor' };
-  return (await cloud.settle(cloud.rehearsal.sandbox.pods.exec(pod, ['cat', '/var/lib/ceph/mon/ceph-a/store.db'])))
-    .stdout;
-};
+const store = () => beside('cat', '/var/lib/ceph/mon/ceph-a/store.db');
 
 beforeAll(async () => {
   cloud = await createCloud({ images: [cephImage] });
@@ -130,6 +131,31 @@ test('the key of the administrator is in pods of this Job alone', () => {
     .flatMap((kind) => cloud.list(kind))
     .filter(mounts);
   expect(users.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(['Job my-cloud-ceph-setup']);
+});
+
+test('how the cluster is, and what its pools hold for whom, is told, of a pool that is full as well', async () => {
+  const [images, volumes] = [
+    { name: 'images', purposes: ['glance-images'], stored: '0', used: '0', available: '4.75Gi' },
+    { name: 'volumes', purposes: ['cinder-volumes'], stored: '0', used: '0', available: '3.17Gi' },
+  ];
+  expect(status()).toMatchObject({
+    health: { status: 'HEALTH_OK' },
+    capacity: { total: '10Gi', used: '0', available: '10Gi' },
+    pools: [images, volumes],
+    fileSystems: [{ name: 'files', stored: '0', used: '0', available: '3.17Gi' }],
+  });
+  await asAdmin('osd', 'pool', 'set-quota', 'volumes', 'max_bytes', '30');
+  await beside('rados', '--pool', 'volumes', 'put', 'an-object', '/etc/ceph/ceph.conf');
+  await cloud.until(() => status().health?.status === 'HEALTH_WARN');
+  expect(status().health?.message).toBe("1 pool(s) full; pool 'volumes' is full (running out of quota)");
+  expect(status().pools).toEqual([images, { ...volumes, stored: '37', used: '111' }]);
+  // What the CronJob has seen is shown at once; that its runs fail, when three of them have.
+  await cloud.until(() => told('Ready').includes('client.cinder cannot write in pool volumes: no answer'));
+  expect(told('Ready')).not.toContain('{');
+  await asAdmin('osd', 'pool', 'set-quota', 'volumes', 'max_bytes', '0');
+  await cloud.until(() => cloud.isReady('CephStorage', 'my-cloud-ceph'));
+  expect(status().health).toEqual({ status: 'HEALTH_OK' });
+  expect(status().schedules?.['health-check']?.message).toBe(`HEALTH_OK; cluster ${fsid} at ${monitor}`);
 });
 
 test('a second run changes nothing', async () => {

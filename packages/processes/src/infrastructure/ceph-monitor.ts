@@ -16,7 +16,9 @@ export interface CephRequest {
   readonly pool?: string;
   /** Of a new pool. */
   readonly size?: string;
-  /** What `-i` names, read. */
+  /** How the answer is to look. */
+  readonly format?: string;
+  /** What `-i` names, or an object is made of, read. */
   readonly input?: string;
 }
 
@@ -24,6 +26,8 @@ export interface CephRequest {
 export interface CephAnswer {
   readonly code: number;
   readonly said: string;
+  /** It does not end before there is room in the pool. */
+  readonly waits?: true;
 }
 
 /** Somebody that the cluster knows. */
@@ -36,11 +40,75 @@ interface Cluster {
   readonly fsid: string;
   /** By their names, such as `client.cinder`. */
   readonly entities: Record<string, Entity>;
-  /** Applications and number of copies by pool. */
-  readonly pools: Record<string, { readonly applications: Record<string, object>; readonly size: number }>;
+  /** By name. */
+  readonly pools: Record<string, Pool>;
   readonly filesystems: string[];
-  /** Objects, as `pool/object`, and groups of subvolumes. */
-  readonly objects: string[];
+  /** How many bytes objects have, as `pool/object`, and groups of subvolumes. */
+  readonly objects: Record<string, number>;
+}
+
+interface Pool {
+  readonly applications: Record<string, object>;
+  /** Number of copies. */
+  readonly size: number;
+  /** How many bytes it may hold, by its quota. */
+  readonly quota?: number;
+}
+
+/** Bytes of the only device. */
+const deviceSize = 10 * 2 ** 30;
+
+/** What is in a pool. */
+function objectsIn({ objects }: Cluster, pool: string): number[] {
+  return Object.entries(objects).flatMap(([path, bytes]) => (path.startsWith(`${pool}/`) ? [bytes] : []));
+}
+
+const sum = (all: readonly number[]) => all.reduce((one, other) => one + other, 0);
+
+/** Whether it holds as much as its quota lets it: nothing is written there then. */
+function isFull(cluster: Cluster, pool: string): boolean {
+  const { quota = 0 } = cluster.pools[pool] ?? {};
+  return quota > 0 && sum(objectsIn(cluster, pool)) >= quota;
+}
+
+/** `ceph health`. A pool that is full is the only thing that is ever wrong. */
+function health(cluster: Cluster, detailed: boolean): string {
+  const full = Object.keys(cluster.pools).filter((pool) => isFull(cluster, pool));
+  if (full.length === 0) return 'HEALTH_OK';
+  const summary = `${full.length} pool(s) full`;
+  const details = full.map((pool) => `    pool '${pool}' is full (running out of quota)`);
+  return [`HEALTH_WARN ${summary}`, ...(detailed ? [`[WRN] POOL_FULL: ${summary}`, ...details] : [])].join('\n');
+}
+
+/** `ceph df --format json` (PGMap.cc): 5 percent of a device are never given to clients. */
+function usage(cluster: Cluster): object {
+  const used = (pool: string, { size }: Pool) => sum(objectsIn(cluster, pool)) * size;
+  const pools = Object.entries(cluster.pools);
+  const taken = sum(pools.map(([name, pool]) => used(name, pool)));
+  const totals = {
+    total_bytes: deviceSize,
+    total_avail_bytes: deviceSize - taken,
+    total_used_bytes: taken,
+    total_used_raw_bytes: taken,
+    total_used_raw_ratio: taken / deviceSize,
+  };
+  const free = Math.floor(deviceSize * 0.95) - taken;
+  return {
+    stats: { ...totals, num_osds: 1 },
+    stats_by_class: { hdd: totals },
+    pools: pools.map(([name, pool], index) => ({
+      name,
+      id: index + 1,
+      stats: {
+        stored: sum(objectsIn(cluster, name)),
+        objects: objectsIn(cluster, name).length,
+        kb_used: Math.ceil(used(name, pool) / 1024),
+        bytes_used: used(name, pool),
+        percent_used: used(name, pool) / (used(name, pool) + free),
+        max_avail: Math.floor(free / pool.size),
+      },
+    })),
+  };
 }
 
 const done = (said = ''): CephAnswer => ({ code: 0, said });
@@ -83,10 +151,20 @@ const capsOf = (words: readonly string[]): Entity['caps'] =>
   Object.fromEntries(words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1] ?? '']] : [])));
 
 /** What anybody may ask that monitors let read. */
-function look({ fsid, pools, filesystems }: Cluster, [one, two, ...words]: readonly string[]): CephAnswer | undefined {
+function look(cluster: Cluster, { operands, format }: CephRequest): CephAnswer | undefined {
+  const { fsid, pools, filesystems } = cluster;
+  const [one, two, ...words] = operands;
   if (one === 'fsid') return done(fsid);
-  if (one === 'health') return done('HEALTH_OK');
-  if (one === 'df') return done();
+  if (one === 'health') return done(health(cluster, two === 'detail'));
+  if (one === 'df' && format?.startsWith('json'))
+    // The program begins what is no table with an empty line.
+    return done(`\n${JSON.stringify(usage(cluster), undefined, format === 'json' ? 0 : 4)}`);
+  if (one === 'fs' && two === 'ls')
+    return done(
+      filesystems
+        .map((name) => `name: ${name}, metadata pool: cephfs.${name}.meta, data pools: [cephfs.${name}.data ]`)
+        .join('\n') || 'No filesystems enabled',
+    );
   if (one === 'fs' && two === 'get') {
     const [name = ''] = words;
     return filesystems.includes(name)
@@ -105,6 +183,14 @@ function administer(cluster: Cluster, { operands, size, input }: CephRequest): C
   const [one, two, name = '', ...caps] = operands;
   const { entities, pools } = cluster;
   const entity = entities[name];
+  if (one === 'osd' && two === 'pool' && name === 'set-quota') {
+    const [pool = '', field = '', value = ''] = caps;
+    const found = pools[pool];
+    if (found === undefined) return error('ENOENT', `unrecognized pool '${pool}'`);
+    if (field !== 'max_bytes') return undefined;
+    pools[pool] = { ...found, quota: Number(value) };
+    return done(`set-quota max_bytes = ${value} for pool ${pool}`);
+  }
   if (one === 'osd' && two === 'pool' && name === 'create') {
     const [pool = ''] = caps;
     if (pools[pool] !== undefined) return done(`pool '${pool}' already exists`);
@@ -142,21 +228,22 @@ function manage(cluster: Cluster, entity: Entity, [, what, verb, name = '', grou
   }
   if (!isAdmin(entity, 'mgr') && !grants(entity, 'mgr').includes('allow rw')) return error('EACCES', 'access denied');
   if (!filesystems.includes(name)) return error('ENOENT', `Volume ${name} not found`);
-  return verb === 'create' ? made(objects, `${name}/${group}`) : removed(objects, `${name}/${group}`);
+  return verb === 'create' ? made(objects, `${name}/${group}`, 0) : removed(objects, `${name}/${group}`);
 }
 
-function made(objects: string[], path: string): CephAnswer {
-  objects.push(path);
+function made(objects: Cluster['objects'], path: string, bytes: number): CephAnswer {
+  objects[path] = bytes;
   return done();
 }
 
-function removed(objects: string[], path: string): CephAnswer {
-  objects.splice(objects.indexOf(path), 1);
+function removed(objects: Cluster['objects'], path: string): CephAnswer {
+  delete objects[path];
   return done();
 }
 
 /** What `rados` and `rbd` do in a pool. */
-function usePool(cluster: Cluster, entity: Entity, { program, operands, pool: named }: CephRequest): CephAnswer {
+function usePool(cluster: Cluster, entity: Entity, request: CephRequest): CephAnswer {
+  const { program, operands, pool: named, input = '' } = request;
   const [verb = '', second = ''] = operands;
   const pool = named ?? operands.at(-1) ?? '';
   const found = cluster.pools[pool];
@@ -176,9 +263,10 @@ function usePool(cluster: Cluster, entity: Entity, { program, operands, pool: na
     return done();
   }
   if (verb === 'rm') return removed(cluster.objects, path);
-  return cluster.objects.includes(path)
+  if (isFull(cluster, pool)) return { code: 143, said: '', waits: true };
+  return verb === 'create' && path in cluster.objects
     ? { code: 1, said: `error creating ${path}: (17) File exists` }
-    : made(cluster.objects, path);
+    : made(cluster.objects, path, input.length);
 }
 
 function answer(cluster: Cluster, request: CephRequest): CephAnswer {
@@ -187,7 +275,7 @@ function answer(cluster: Cluster, request: CephRequest): CephAnswer {
   if (entity === undefined || entity.key !== key)
     return { code: 13, said: '[errno 13] RADOS permission denied (error connecting to the cluster)' };
   if (program !== 'ceph') return usePool(cluster, entity, request);
-  const asked = look(cluster, operands);
+  const asked = look(cluster, request);
   const mayLook = grants(entity, 'mon').some((one) => ['allow *', 'allow r', 'profile rbd'].includes(one));
   if (asked !== undefined) return mayLook ? asked : error('EACCES', 'access denied');
   if (operands[0] === 'fs') return manage(cluster, entity, operands);
@@ -214,7 +302,7 @@ export const cephMonitor: Program = commandWith(
     const id = line.value('id') ?? '';
     if (line.has('mkfs')) {
       const entities = entitiesIn(process.files.read(line.value('keyring') ?? ''));
-      const cluster: Cluster = { fsid: line.value('fsid') ?? '', entities, pools: {}, filesystems: [], objects: [] };
+      const cluster: Cluster = { fsid: line.value('fsid') ?? '', entities, pools: {}, filesystems: [], objects: {} };
       makeDirectories(process, store(id));
       process.files.write(`${store(id)}/store.db`, JSON.stringify(cluster));
       return 0;

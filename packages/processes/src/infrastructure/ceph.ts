@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import type { CommandLine } from '../command-line.ts';
-import { CommandError, commandWith, pause } from '../program-support.ts';
+import { CommandError, commandWith, pause, terminated } from '../program-support.ts';
 import { type CephAnswer, type CephRequest, monitorPort } from './ceph-monitor.ts';
 import { ask } from './wire.ts';
 
@@ -79,12 +79,14 @@ async function askMonitor(process: Process, monitor: string, request: CephReques
 }
 
 function requestOf(process: Process, program: Name, line: CommandLine): Omit<CephRequest, 'user' | 'key'> {
-  const [pool, size, input] = ['pool', 'size', 'in-file'].map((name) => line.value(name));
+  const [pool, size, format] = ['pool', 'size', 'format'].map((name) => line.value(name));
+  const input = line.value('in-file') ?? (line.operands[0] === 'put' ? line.operands[2] : undefined);
   return {
     program,
     operands: line.operands,
     ...(pool === undefined ? {} : { pool }),
     ...(size === undefined ? {} : { size }),
+    ...(format === undefined ? {} : { format }),
     ...(input === undefined ? {} : { input: process.files.read(input) }),
   };
 }
@@ -93,7 +95,7 @@ type Name = CephRequest['program'];
 
 const options = {
   flags: 'c',
-  values: 'id|user n|name p|pool conf keyring connect-timeout i|in-file size',
+  values: 'id|user n|name p|pool conf keyring connect-timeout i|in-file size f|format',
 };
 
 const client = (program: Name): Program =>
@@ -111,17 +113,23 @@ const client = (program: Name): Program =>
     const text = process.files.read(conf ?? '/etc/ceph/ceph.conf');
     const monitor = monitorIn(text);
     if (monitor !== undefined) {
-      const { code, said } = await askMonitor(process, monitor, { user, key, ...requestOf(process, program, line) });
+      const { code, said, waits } = await askMonitor(process, monitor, {
+        user,
+        key,
+        ...requestOf(process, program, line),
+      });
+      if (waits) await terminated(process);
       if (said !== '' && code === 0) process.stdout(`${said}\n`);
       if (said !== '' && code !== 0) process.stderr(`${said}\n`);
       return code;
     }
     if (program === 'ceph' && line.operands[0] === 'fsid') process.stdout(`${fsidAt(text)}\n`);
+    if (program === 'ceph' && line.operands[0] === 'health') process.stdout('HEALTH_OK\n');
     return 0;
   });
 
 /**
  * `ceph`, `rados` and `rbd`. Of monitors outside of the cloud they can all that their user asks for, and print nothing but
- * the cluster's id; monitors in the cluster, which have names, are asked.
+ * the cluster's id and that it is well; monitors in the cluster, which have names, are asked.
  */
 export const cephClients = { ceph: client('ceph'), rados: client('rados'), rbd: client('rbd') };

@@ -50,6 +50,8 @@ export interface Composition {
   readonly maxUnavailable?: ReadonlyMap<string, number>;
   /** What is remembered of what Jobs have found, by the name of the Job. */
   readonly finds?: ReadonlyMap<string, { readonly finds: NonNullable<Job['finds']>; readonly ofFailed: boolean }>;
+  /** What the status shows of what Jobs and CronJobs have seen last, by their names. */
+  readonly tells?: ReadonlyMap<string, NonNullable<Job['tells']>>;
   /** The quorum that it has. */
   readonly quorum?: ComposedQuorum;
   /** Whether `status.data` is about its volumes. */
@@ -136,6 +138,11 @@ function composeWith<R extends ServiceResource>(
     finds: new Map(
       (service.jobs?.(context) ?? []).flatMap(({ suffix, finds, findsOfFailed: ofFailed = false }) =>
         finds ? [[context.named(suffix), { finds, ofFailed }]] : [],
+      ),
+    ),
+    tells: new Map(
+      [...(service.jobs?.(context) ?? []), ...(service.schedules?.(context) ?? [])].flatMap(({ suffix, tells }) =>
+        tells ? [[context.named(suffix), tells] as const] : [],
       ),
     ),
     ...quorumOf(service as unknown as Service, context),

@@ -67,7 +67,8 @@ function wordsOf(job: StoredObject, failed: boolean, { pods, words }: ScheduleRu
     const why = newest.map(words).find((one) => one !== undefined);
     return why === undefined ? message : `${message}: ${why}`;
   }
-  return newest[0] === undefined ? '' : linesLeftBy(newest[0]).join('; ');
+  const lines = newest[0] === undefined ? [] : linesLeftBy(newest[0]);
+  return lines.filter((line) => !line.startsWith('{')).join('; ');
 }
 
 /** The lines that the containers of a pod have left as their termination messages. */

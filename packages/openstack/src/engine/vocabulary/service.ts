@@ -30,6 +30,9 @@ import type { ReferenceField, ServiceResource, Surroundings } from './surroundin
 /** What Jobs have found of what a resource stands for, by name. */
 export type Found = Readonly<Record<string, string>>;
 
+/** Fields of a resource's status. */
+export type Told = Readonly<Record<string, unknown>>;
+
 /** A Job: safe to run twice, run again when what it depends on changes. */
 export interface Job {
   /** What follows the resource's name: `db-sync`. */
@@ -61,6 +64,12 @@ export interface Job {
    */
   readonly finds?: (words: readonly string[], before: Found) => Found;
   /**
+   * What the status shows of what it has seen last, whether it ended well or not, as fields of the kind's own: from the lines
+   * that its newest pod has left as termination messages (none when no pod is there any more), and from the status so far.
+   * Lines that begin with `{` are for this alone: no message shows them.
+   */
+  readonly tells?: (words: readonly string[], before: Told) => Told;
+  /**
    * Nothing waits for it: its step is done, and tells what becomes of it. A run that failed is tried again by the operator
    * alone, which takes longer from time to time.
    */
@@ -74,7 +83,7 @@ export interface Job {
 }
 
 /** A Job that is run again and again (a CronJob): safe beside everything else, and safe to be ended in the middle. */
-export interface Schedule extends Pick<Job, 'suffix' | 'image' | 'user' | 'config' | 'mounts' | 'env'> {
+export interface Schedule extends Pick<Job, 'suffix' | 'image' | 'user' | 'config' | 'mounts' | 'env' | 'tells'> {
   /** Run one after the other; each in the image and as the user of its own, where it says so. */
   readonly runs: readonly (Runs & { readonly name: string; readonly image?: string; readonly user?: User })[];
   /** When, as a CronJob has it, in UTC. */

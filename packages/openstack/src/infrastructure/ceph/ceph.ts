@@ -18,6 +18,7 @@ import { isOfRook, nameProblem, rememberedParts, rookKinds, rookObjects, secrets
 import { tryAll } from './scripts.ts';
 import { makeMissing } from './setup.ts';
 import { capabilities, copiesOf, trialsOf, usersIn } from './trials.ts';
+import { usageTold } from './usage.ts';
 
 /** A Ceph cluster (architecture, section 6.1): one that exists already, or that Rook runs; its pools, filesystems and keys are tried. */
 export const ceph = defineService<CephStorage>({
@@ -74,6 +75,7 @@ export const ceph = defineService<CephStorage>({
             runs: [check('pool-check', context)],
             ...monitorsFor(context),
             finds,
+            ...tellsOf(context),
           },
         ];
   },
@@ -107,7 +109,9 @@ export const ceph = defineService<CephStorage>({
     if (trialsOf(context.spec).length === 0) return [];
     const when = { cron: schedule ?? everyFiveMinutes(context, 'health-check'), suspend, deadlineSeconds: 280 };
     const runs = [check('health-check', context)];
-    return [{ suffix: 'health-check', image: 'cinder-volume', runs, ...monitorsFor(context), ...when }];
+    return [
+      { suffix: 'health-check', image: 'cinder-volume', runs, ...monitorsFor(context), ...when, ...tellsOf(context) },
+    ];
   },
 });
 
@@ -124,6 +128,11 @@ function finds(words: readonly string[], before: CephFound & Found): Found {
 /** The id that monitors have to answer with: that of the spec, or of the cluster that has answered before. */
 function expectedId({ resource, spec, surroundings }: Context<CephStorage>): string {
   return spec.external?.fsid ?? surroundings.lasting[fsidField] ?? foundOf(resource).fsid ?? '';
+}
+
+/** What runs of the check see of the cluster. */
+function tellsOf({ spec }: Context<CephStorage>): Pick<Job, 'tells'> {
+  return { tells: (words, before) => usageTold(spec, words, before) };
 }
 
 /** The variable that has the monitors that Rook names: their change runs the check again. */

@@ -250,9 +250,46 @@ const fileSystems = array(
 
 /** How often all of it is tried again. */
 const healthCheck = object(
-  'Schedule on which everything is tried again with the keys of its users. What the cluster says of its health, and what room there is, stands in status.schedules; when three runs in a row fail, the resource is not Ready (ScheduleFailing).',
+  'Schedule on which everything is tried again with the keys of its users, and status.health, capacity, pools and fileSystems are read; when three runs in a row fail, the resource is not Ready (ScheduleFailing).',
   { schedule: schedule('every five minutes, at minutes that follow from the name'), suspend },
 );
+
+/** Figures are rounded to three digits, so that a status stays as it is while a cluster does. */
+const bytes = (what: string) =>
+  string(`${what} A quantity of bytes with three digits, such as 1.23Gi.`, { maxLength: 16 });
+
+const holds = {
+  stored: bytes('What clients have stored.'),
+  used: bytes('What that takes on devices, with all copies.'),
+  available: bytes('How much more clients may store. A quota is not looked at.'),
+};
+
+/** What the last check has read. */
+const usage = {
+  health: object('How the cluster is. Absent while it gives no answer.', {
+    status: required(choice('What it calls itself.', ['HEALTH_OK', 'HEALTH_WARN', 'HEALTH_ERR'])),
+    message: string('What is wrong, in its words.', { maxLength: 4096 }),
+  }),
+  capacity: object('What its devices hold, of everything that is in the cluster.', {
+    total: bytes('Size of all devices.'),
+    used: bytes('What is taken of it.'),
+    available: bytes('What is left of it, for all copies of what is stored.'),
+  }),
+  pools: array(
+    'Pools of spec.pools, as far as they are there: the first ones, where there are dozens.',
+    object('One pool.', {
+      name: required(string('Its name.', { maxLength: 128 })),
+      purposes: array('What it holds.', string('Purpose, as in spec.pools.', { maxLength: 32 }), { maxItems: 16 }),
+      ...holds,
+    }),
+    { maxItems: 128, keys: ['name'] },
+  ),
+  fileSystems: array(
+    'Filesystems of spec.fileSystems: what is in their data pools.',
+    object('One filesystem.', { name: required(string('Its name.', { maxLength: 128 })), ...holds }),
+    { maxItems: 16, keys: ['name'] },
+  ),
+};
 
 /** A Ceph cluster. */
 export const CephStorage = defineApi({
@@ -293,8 +330,13 @@ export const CephStorage = defineApi({
       ],
     },
   ),
-  status: object('Observed state of CephStorage.', { ...common, phase, found, lasting }),
-  columns: [{ name: 'Mode', description: 'Who makes the cluster.', type: 'string', jsonPath: '.spec.mode' }],
+  status: object('Observed state of CephStorage.', { ...common, phase, found, lasting, ...usage }),
+  columns: [
+    { name: 'Mode', description: 'Who makes the cluster.', type: 'string', jsonPath: '.spec.mode' },
+    { name: 'Health', description: 'How the cluster says it is.', type: 'string', jsonPath: '.status.health.status' },
+    { name: 'Used', description: 'What is taken of its devices.', type: 'string', jsonPath: '.status.capacity.used' },
+    { name: 'Available', description: 'What is left.', type: 'string', jsonPath: '.status.capacity.available' },
+  ],
 });
 
 export type CephStorage = ObjectOf<typeof CephStorage>;

@@ -37,6 +37,7 @@ function run(...more: readonly string[]) {
   return spawnSync('sh', ['-ec', script, 'sh', ...more], { encoding: 'utf8', env });
 }
 
+const said = () => readFileSync(join(directory, 'said'), 'utf8').trimStart();
 const left = () => readdirSync(directory).filter((name) => name.startsWith('object-'));
 const trial = (expected = '') => ['probe', expected, '10.0.0.1', 'cinder', 'volumes', 'write'];
 
@@ -53,7 +54,7 @@ test('what a slow cluster has made after all is removed by the next run', () => 
 
 test('the cluster that has answered is said, and another one than is expected is not written to', () => {
   expect(run(...trial(fsid)).status).toBe(0);
-  expect(readFileSync(join(directory, 'said'), 'utf8')).toBe(`HEALTH_OK\ncluster ${fsid} at 10.0.0.1`);
+  expect(said()).toBe(`HEALTH_OK\ncluster ${fsid} at 10.0.0.1`);
   program('rados', 'touch "$STATE/object-any"');
   const other = run(...trial('00000000-0000-0000-0000-000000000000'));
   expect(other.status).toBe(1);
@@ -73,4 +74,83 @@ test('monitors that do not answer are told at once; what is wrong with the clust
   expect(run(...trial()).stderr).toMatch(
     /; the cluster says HEALTH_WARN 1 pool\(s\) full; pool 'volumes' is full \(running out of quota\)\n$/,
   );
+});
+
+/** What Ceph 18.2 prints, with a class of devices and fields that are not asked for. */
+const df = `
+{
+    "stats": {
+        "total_bytes": 1000,
+        "total_avail_bytes": 900,
+        "total_used_bytes": 90,
+        "total_used_raw_bytes": 100,
+        "total_used_raw_ratio": 0.1
+    },
+    "stats_by_class": {
+        "hdd": {
+            "total_bytes": 1,
+            "total_avail_bytes": 1,
+            "total_used_raw_bytes": 1
+        }
+    },
+    "pools": [${['volumes', 'other', 'data', 'more']
+      .map(
+        (name, index) => `
+        {
+            "name": "${name}",
+            "id": ${index},
+            "stats": {
+                "stored": 1${index},
+                "objects": 0,
+                "kb_used": 7,
+                "bytes_used": 2${index},
+                "percent_used": 0.25,
+                "max_avail": 3${index}
+            }
+        }`,
+      )
+      .join(',')}
+    ]
+}`;
+
+test('room is told in all, in the pools that are tried, and where the filesystems keep data, of a failed run as well', () => {
+  program(
+    'ceph',
+    `case "$*" in
+  *health*) echo HEALTH_OK ;;
+  *fsid) echo ${fsid} ;;
+  *'cinder df --format json-pretty') cat << 'END'
+${df}
+END
+    ;;
+  *'manila fs ls') printf 'name: %s, metadata pool: meta, data pools: [%s ]\\n' files 'data more' rest other ;;
+esac`,
+  );
+  const facts = `{"fileSystem":"files","pools":"data more"}
+{"pool":"volumes","stored":10,"used":20,"available":30}
+{"pool":"data","stored":12,"used":22,"available":32}
+{"pool":"more","stored":13,"used":23,"available":33}
+{"total":1000,"used":100,"available":900}
+HEALTH_OK
+`;
+  const all = [...trial(), 'manila', 'files', 'share'];
+  expect(run(...all)).toMatchObject({ status: 0, stderr: '' });
+  expect(said()).toBe(`${facts}cluster ${fsid} at 10.0.0.1`);
+  program('rados', 'exit 1');
+  const { status, stderr } = run(...all);
+  expect(status).toBe(1);
+  expect(said()).toBe(`${facts}${stderr.trimEnd()}`);
+});
+
+test('of very many pools the first ones are told', () => {
+  const pools = Array.from({ length: 100 }, (_, index) => `volumes-${index}`);
+  const one = (name: string) =>
+    `"name": "${name}",\n"stored": 1099511627776,\n"bytes_used": 1099511627776,\n"max_avail": 1099511627776`;
+  program('ceph', `case "$*" in *df*) cat << 'END'\n"total_bytes": 1,\n${pools.map(one).join('\n')}\nEND\n;; esac`);
+  const trials = pools.flatMap((name) => ['cinder', name, 'write']);
+  expect(run('probe', '', '10.0.0.1', ...trials).status).toBe(0);
+  const lines = said().split('\n');
+  expect(lines.filter((line) => line.includes('"pool"')).length).toBeGreaterThan(20);
+  expect(said().length).toBeLessThan(3000);
+  expect(lines.some((line) => line.includes('"total"'))).toBe(true);
 });

@@ -2,7 +2,8 @@
  * Does in each pool and filesystem what its users do. Arguments: the name of what it makes and removes; the id of the
  * cluster that is expected, or nothing; its monitors; then user, name and `write`, `read` or `share`. The last line, which a
  * condition shows, is what they cannot do, or that the monitors do not answer: then nothing is tried. When all can, it
- * leaves which cluster has answered, how it is and what room there is as the message of its end.
+ * leaves which cluster has answered. In both cases it leaves how the cluster is, and, as lines of JSON (`usageTold` reads
+ * them), what room there is in all, in these pools, and in those where these filesystems keep data, as the message of its end.
  *
  * What it makes has the same name in each run: what a slow Ceph has made after its answer was awaited no more is removed by
  * the run itself, or by the next one, which finds it there.
@@ -39,13 +40,44 @@ make_and_remove() {
 write() { make_and_remove in_pool; }
 read_only() { as rbd --id "$user" ls "$name"; }
 share() { make_and_remove in_filesystem; }
-lines() {
-  while read -r one two three four five _; do
-    case $one:$two:$three in
-      TOTAL:*) printf '; %s %s of %s %s free' "$four" "$five" "$two" "$three" ;;
-      .*) ;;
-      *:[0-9]*:[0-9]*) printf ', %s %s %s' "$one" "$four" "$five" ;;
+# Of \`ceph df\`, whose table is another one from version to version: the first totals are those of all devices. The message
+# of an end has 4096 bytes: further pools are left out.
+figures() {
+  total= free= taken= pool= stored= used= length=0
+  while read -r key value; do
+    value=\${value%,}
+    case $key in
+      '"total_bytes":') total=\${total:-$value} ;;
+      '"total_avail_bytes":') free=\${free:-$value} ;;
+      '"total_used_raw_bytes":') taken=\${taken:-$value} ;;
+      '"name":')
+        pool=\${value#\\"}
+        pool=\${pool%\\"}
+        ;;
+      '"stored":') stored=$value ;;
+      '"bytes_used":') used=$value ;;
+      '"max_avail":')
+        case "$pools " in
+          *" $pool "*) ;;
+          *) continue ;;
+        esac
+        line="{\\"pool\\":\\"$pool\\",\\"stored\\":$stored,\\"used\\":$used,\\"available\\":$value}"
+        length=$((length + \${#line}))
+        [ "$length" -gt 2500 ] || echo "$line"
+        ;;
     esac
+  done
+  [ -z "$total" ] || echo "{\\"total\\":$total,\\"used\\":$taken,\\"available\\":$free}"
+}
+# Of \`ceph fs ls\`: each of these filesystems with its data pools.
+data_pools() {
+  while read -r _ fs _ _ _ _ _ held; do
+    case "$filesystems " in
+      *" \${fs%,} "*) ;;
+      *) continue ;;
+    esac
+    held=\${held#'['}
+    echo "\${fs%,} \${held%' ]'}"
   done
 }
 # The first details alone: there may be one for each placement group.
@@ -65,6 +97,7 @@ expected=$2
 monitors=$3
 shift 3
 first=$1
+pools= filesystems= sharer=
 code=0
 said=$(as ceph --id "$first" fsid) || code=$?
 fsid=\${said##*"$newline"}
@@ -84,19 +117,36 @@ while [ $# -gt 0 ]; do
   what=$3
   shift 3
   case $what in
-    write) try=write where="write in pool $name" rights="mon 'profile rbd', osd 'profile rbd pool=$name'" ;;
+    write)
+      pools="$pools $name"
+      try=write where="write in pool $name" rights="mon 'profile rbd', osd 'profile rbd pool=$name'"
+      ;;
     read) try=read_only where="read in pool $name" rights="mon 'profile rbd', osd 'profile rbd-read-only pool=$name'" ;;
-    *) try=share where="keep shares in filesystem $name" rights="mon 'allow r', mgr 'allow rw'" ;;
+    *)
+      sharer=$user
+      filesystems="$filesystems $name"
+      try=share where="keep shares in filesystem $name" rights="mon 'allow r', mgr 'allow rw'"
+      ;;
   esac
   said=$("$try") || fail "client.$user cannot $where" "$rights"
 done
 health=$(as ceph --id "$first" health detail | health_of) || health=
-if [ -n "$failures" ]; then
-  echo "$failures\${health:+; the cluster says $health}" >&2
+said=
+[ -z "$sharer" ] || said=$(as ceph --id "$sharer" fs ls | data_pools) || said=
+kept=
+while read -r name held; do
+  [ -n "$name" ] || continue
+  pools="$pools $held"
+  kept="$kept{\\"fileSystem\\":\\"$name\\",\\"pools\\":\\"$held\\"}$newline"
+done << END
+$said
+END
+said=$(as ceph --id "$first" df --format json-pretty | figures) || said=
+last="\${fsid:+cluster $fsid at $monitors}"
+[ -z "$failures" ] || last="$failures\${health:+; the cluster says $health}"
+printf '%s' "$kept$said$newline$health$newline$last" > /dev/termination-log
+[ -z "$failures" ] || {
+  echo "$last" >&2
   exit 1
-fi
-room=$(as ceph --id "$first" df | lines) || room=
-said="$health$room"
-[ -z "$fsid" ] || said="$said\${newline}cluster $fsid at $monitors"
-printf '%s' "$said" > /dev/termination-log
+}
 `;
