@@ -125,8 +125,8 @@ test-wiring: install ## every mistake in the wiring of the minimal cloud, made o
 test-node: install kubernetes ## a whole Kubernetes node, and that nothing is left of it (root)
 	vitest run --config test/node/vitest.config.ts
 
-cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server; CEPH=yes: a Ceph, too; NODES=3: three nodes; SAMPLE=full: every service
-	@node tools/cloud/main.ts up $(if $(NODES),--nodes $(NODES)) --sample $(or $(SAMPLE),$(if $(filter yes,$(CEPH)),ceph,minimal))
+cloud: build ## a whole real cloud on this machine (root, Debian 12): Kubernetes, operator, OpenStack, a server; CEPH=yes: a Ceph, too, MONITORS=3: of three monitors; NODES=3: three nodes; SAMPLE=full: every service
+	@node tools/cloud/main.ts up $(if $(NODES),--nodes $(NODES)) $(if $(MONITORS),--monitors $(MONITORS)) --sample $(or $(SAMPLE),$(if $(filter yes,$(CEPH)),ceph,minimal))
 
 test-cloud: cloud ## what users do with that cloud: the OpenStack SDK and client against its public APIs
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/vitest.config.ts
@@ -168,6 +168,12 @@ test-cloud-ha: cloud ## that quorums of it (database, broker, OVN's databases) g
 test-cloud-storage-failures: export CEPH = yes
 test-cloud-storage-failures: cloud ## that a Ceph that stands still, a full pool and changed keys are told, and guests write on
 	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/storage-failures/vitest.config.ts
+
+.PHONY: test-cloud-storage-monitors
+test-cloud-storage-monitors: export CEPH = yes
+test-cloud-storage-monitors: export MONITORS = 3
+test-cloud-storage-monitors: cloud ## that guests write on while one of three monitors is lost and services are told of others, on a cloud of its own (test/cloud/storage-monitors)
+	@node tools/cloud/main.ts shell -- vitest run --config test/cloud/storage-monitors/vitest.config.ts
 
 .PHONY: test-cloud-models
 test-cloud-models: cloud ## that its programs fail with the words, and take the time, that the embedded cloud's take

@@ -44,7 +44,7 @@ else await main();
 async function main(): Promise<void> {
   const beside = placeOf(undefined, 0);
   const place = placeOf(join(beside.directory, '../bench-cloud'), 9);
-  await prepare(place, { sample: sampleNamed('minimal'), nodes: 1 });
+  await prepare(place, { sample: sampleNamed('minimal'), nodes: 1, monitors: 1 });
   const { client } = await connect({ kubeconfig: place.kubeconfig, env: process.env, clock: realClock });
   await step('removal of what an earlier run has left', () => remove(place, client));
   await scaleOperator(place, 1);

@@ -32,8 +32,12 @@ export function metadata(name: string, where = namespace): object {
   return { name, namespace: where, labels };
 }
 
-/** Where the first monitor is, for clients that resolve names of the cluster. */
-export const monitorHosts = `${monitorService('a')}.${namespace}.svc:6789`;
+/** Names of so many monitors. */
+export const monitorNames = (monitors: 1 | 3): readonly string[] => ['a', 'b', 'c'].slice(0, monitors);
+
+/** Where monitors are, for clients that resolve names of the cluster. */
+export const monitorHosts = (names: readonly string[]): string =>
+  names.map((name) => `${monitorService(name)}.${namespace}.svc:6789`).join(',');
 
 /** Secret, where users are: the keyrings of the services, by the names that they have in /etc/ceph. */
 export const usersName = 'ceph-keyrings';

@@ -8,7 +8,7 @@ import { run, StepError, say, step } from '../cloud/step.ts';
 import { ceph, memory, requireCluster } from './cluster.ts';
 import type { Monitors, Shape } from './configuration.ts';
 import { type Identity, identityFrom, pools } from './keys.ts';
-import { identityName, monitorService, namespace, selector } from './names.ts';
+import { identityName, monitorNames, monitorService, namespace, selector } from './names.ts';
 import { monitorServices, namespaceObject, objects } from './objects.ts';
 
 /** Seconds that Ceph may take until its health is good. */
@@ -24,7 +24,7 @@ export async function up(place: Place, shape: Shape, usersIn: readonly string[])
   const image = await step('image of Ceph', () => loadImage(place));
   const began = performance.now();
   await step('Ceph', async () => {
-    const names = ['a', 'b', 'c'].slice(0, shape.monitors);
+    const names = monitorNames(shape.monitors);
     await apply(place, [namespaceObject()]);
     await requireSameMonitors(place, names);
     await apply(place, monitorServices(names));

@@ -20,6 +20,7 @@ Usage: node tools/cloud/main.ts COMMAND [options]      (make cloud, make cloud-s
   --instance N   which of ten sets of addresses the node takes, 0 to 9 (default: 0); another cloud beside this one needs
                  another DIR and another N
   --nodes N      up: how many nodes, 1 to 9 (default: 1): each with guests, and tunnels between them
+  --monitors N   up: how many monitors the Ceph has, 1 (default) or 3
   --no-server    up: stop when the control plane is Ready
   --sample NAME  up: which control plane of config/samples it is: ${sampleNames.join(', ')} (default: minimal); for
                  one that refers to Ceph there is a Ceph beside it (tools/ceph). The pods of full request more than two
@@ -40,6 +41,7 @@ function optionsOf(args: string[]) {
       json: { type: 'boolean', default: false },
       instance: { type: 'string', default: '0' },
       nodes: { type: 'string', default: '1' },
+      monitors: { type: 'string', default: '1' },
       'no-server': { type: 'boolean', default: false },
       sample: { type: 'string', default: 'minimal' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -53,6 +55,7 @@ async function main(): Promise<number> {
   const { values, positionals } = optionsOf(rest);
   if (!/^[0-9]$/.test(values.instance)) throw new UsageError(`--instance ${values.instance}: expected 0 to 9`);
   if (!/^[1-9]$/.test(values.nodes)) throw new UsageError(`--nodes ${values.nodes}: expected 1 to 9`);
+  if (!/^[13]$/.test(values.monitors)) throw new UsageError(`--monitors ${values.monitors}: expected 1 or 3`);
   if (!sampleNames.includes(values.sample)) {
     throw new UsageError(`--sample ${values.sample}: expected one of ${sampleNames.join(', ')}`);
   }
@@ -69,6 +72,7 @@ async function main(): Promise<number> {
         server: !values['no-server'],
         sample: sampleNamed(values.sample),
         nodes: Number(values.nodes),
+        monitors: values.monitors === '3' ? 3 : 1,
       });
       return 0;
     case 'status':

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import { monitorHosts } from '../ceph/names.ts';
+import { monitorHosts, monitorNames } from '../ceph/names.ts';
 import { controlPlane, type Place, root } from './place.ts';
 import { hasCeph } from './sample.ts';
 import { tunnelNetwork } from './tunnels.ts';
@@ -19,7 +19,7 @@ export interface Images extends ImageSet {
 }
 
 /** Writes the kustomizations that name this machine's images: of config/default, and of a sample of a control plane. */
-export function writeOverlay(place: Place, images: Images, { sample, nodes }: Wanted): void {
+export function writeOverlay(place: Place, images: Images, { sample, nodes, monitors }: Wanted): void {
   const operatorImage = images.operator.names.find((name) => name.startsWith('localhost/')) ?? '';
   const [newName, newTag] = splitTag(operatorImage);
   write(join(place.overlay, 'operator'), {
@@ -49,7 +49,13 @@ export function writeOverlay(place: Place, images: Images, { sample, nodes }: Wa
                 value: { 'nova.conf': { DEFAULT: { allow_resize_to_same_host: true } } },
               },
           ...(hasCeph(sample)
-            ? [{ op: 'replace', path: '/spec/cephStorage/external/monitorHosts', value: monitorHosts }]
+            ? [
+                {
+                  op: 'replace',
+                  path: '/spec/cephStorage/external/monitorHosts',
+                  value: monitorHosts(monitorNames(monitors)),
+                },
+              ]
             : []),
           // Those of the sample are not those of this machine.
           ...(sample.spec['nodeNetworks'] === undefined ? [] : [{ op: 'remove', path: '/spec/nodeNetworks' }]),

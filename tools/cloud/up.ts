@@ -19,12 +19,14 @@ export interface Wanted {
   readonly sample: Sample;
   /** How many nodes. */
   readonly nodes: number;
+  /** How many monitors of Ceph, where there is one. */
+  readonly monitors: 1 | 3;
 }
 
 /** Brings the cloud up, from whatever is there. @throws StepError that names the step, and how to go on */
 export async function up(place: Place, options: Wanted & { server: boolean }): Promise<void> {
   const { guest } = await prepare(place, options);
-  if (hasCeph(options.sample)) await prepareCeph(place);
+  if (hasCeph(options.sample)) await prepareCeph(place, options);
   const rolledOut = new AbortController();
   const prepared = options.server ? prepareServer(place, guest, rolledOut.signal) : undefined;
   try {
@@ -75,9 +77,9 @@ async function prepareServer(place: Place, guest: string, rolledOut: AbortSignal
 }
 
 /** Before the control plane, whose services may ask for what it has. */
-async function prepareCeph(place: Place): Promise<void> {
+async function prepareCeph(place: Place, { monitors }: Wanted): Promise<void> {
   await kubectl(place, ['apply', '--server-side', '-f', join(place.overlay, 'control-plane/namespace.yaml')]);
-  await upCeph(place, ofClouds, [controlPlane.namespace]);
+  await upCeph(place, { ...ofClouds, monitors }, [controlPlane.namespace]);
 }
 
 /** A node with the operator in it, and the guest's image: all but the cloud. @throws StepError */
