@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ensureImageAndNetwork, ensureServer } from './first-server.ts';
+import { ensureImageAndNetwork, ensureServer, ensureVolume } from './first-server.ts';
 import type { Answer, OpenStack } from './openstack.ts';
 
 interface Thing {
@@ -17,7 +17,8 @@ let writes: string[] = [];
 let interruptedAt = Infinity;
 
 beforeEach(() => {
-  for (const plural of ['images', 'flavors', 'networks', 'subnets', 'routers', 'ports', 'servers']) kept[plural] = [];
+  for (const plural of ['images', 'flavors', 'networks', 'subnets', 'routers', 'ports', 'servers', 'volumes'])
+    kept[plural] = [];
   writes = [];
   interruptedAt = Infinity;
   vi.spyOn(process.stdout, 'write').mockReturnValue(true);
@@ -32,7 +33,7 @@ function write(what: string): void {
 const things = (plural: string) => kept[plural] ?? [];
 
 function make(plural: string, wanted: object): Thing {
-  const state = { images: 'queued', servers: 'ACTIVE' }[plural];
+  const state = { images: 'queued', servers: 'ACTIVE', volumes: 'available' }[plural];
   const made = { id: `${plural}-${things(plural).length}`, name: '', ...(state && { status: state }), ...wanted };
   things(plural).push(made);
   return made;
@@ -55,6 +56,11 @@ const openstack: OpenStack = {
     }
     write(`${method} ${[plural, action ?? []].flat().join('/')}`);
     if (action === 'add_router_interface') return make('ports', { device_id: id });
+    if (action === 'os-volume_attachments') {
+      expect(things('servers').map((one) => one.id)).toContain(id);
+      for (const volume of things('volumes')) volume.status = 'in-use';
+      return {};
+    }
     if (action === 'action') {
       for (const server of things('servers')) server.status = 'ACTIVE';
       return {};
@@ -84,6 +90,21 @@ test('a bare cloud gets everything once, and nothing the second time', async () 
   expect(writes).toEqual(all);
   await ensureServer(openstack, 'guest.img');
   expect(writes).toEqual(all);
+});
+
+test('a volume is made and attached to the server once', async () => {
+  const server = await ensureServer(openstack, 'guest.img');
+  await ensureVolume(openstack, server);
+  await ensureVolume(openstack, server);
+  expect(writes.slice(all.length)).toEqual(['POST volumes', 'POST servers/os-volume_attachments']);
+});
+
+test('a volume in error is told, and what to do', async () => {
+  await ensureServer(openstack, 'guest.img');
+  make('volumes', { name: 'first', status: 'error' });
+  await expect(ensureVolume(openstack, 'servers-0')).rejects.toThrow(
+    /^volume first is error, .*openstack volume delete first/,
+  );
 });
 
 test('before Nova is there, all but flavour and server are made', async () => {

@@ -15,9 +15,10 @@ interface Needs {
 /**
  * What a user does first: an image, a flavour, a network with subnet and router, and a server. Each is made where it is
  * not there yet, for an earlier run may have been interrupted after any of them.
- * @throws StepError when the server does not become ACTIVE
+ * @returns the server's id
+ * @throws StepError when it does not become ACTIVE
  */
-export async function ensureServer(openstack: OpenStack, guest: string): Promise<void> {
+export async function ensureServer(openstack: OpenStack, guest: string): Promise<string> {
   const { call } = openstack;
   const { image, network } = await ensureImageAndNetwork(openstack, guest);
   const flavor = await ensure(call, 'compute', '/flavors', { name: 'tiny', ram: 128, vcpus: 1, disk: 1 });
@@ -31,6 +32,31 @@ export async function ensureServer(openstack: OpenStack, guest: string): Promise
   await active(call, server.id);
   const took = ((performance.now() - asked) / 1000).toFixed(1);
   say(`server first: ACTIVE${server.isNew === true ? ` ${took} s after it was asked for` : ''}`);
+  return server.id;
+}
+
+/**
+ * What a user of a cloud with block storage does next: a volume, attached to that server.
+ * @throws StepError when it is not attached
+ */
+export async function ensureVolume({ call }: OpenStack, server: string): Promise<void> {
+  const { id } = await ensure(call, 'block-storage', '/volumes', { name: 'first', size: 1 });
+  const reaches = async (wanted: readonly string[]): Promise<string> => {
+    const deadline = performance.now() + 120_000;
+    for (;;) {
+      const { volume } = (await call('block-storage', 'GET', `/volumes/${id}`)) as { volume: { status: string } };
+      if (wanted.includes(volume.status)) return volume.status;
+      if (volume.status.startsWith('error') || performance.now() > deadline)
+        throw new StepError(
+          `volume first is ${volume.status}, not ${wanted.join(' or ')}. Once the cause is gone, delete it in the shell of the cloud (openstack volume delete first); make cloud makes another.`,
+        );
+      await sleep(500);
+    }
+  };
+  if ((await reaches(['available', 'in-use'])) === 'in-use') return;
+  await call('compute', 'POST', `/servers/${server}/os-volume_attachments`, { volumeAttachment: { volumeId: id } });
+  await reaches(['in-use']);
+  say('volume first: attached to server first');
 }
 
 /** The part of it that Glance and Neutron do: it can be done while Nova still rolls out. @throws StepError */

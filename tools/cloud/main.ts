@@ -11,7 +11,8 @@ const usage = `A whole cloud on this machine: a real Kubernetes, the operator in
 
 Usage: node tools/cloud/main.ts COMMAND [options]      (make cloud, make cloud-shell, make cloud-status, make cloud-down)
 
-  up        brings it up, as far as it is not; boots a server; prints the endpoints
+  up        brings it up, as far as it is not; boots a server, where there is a Ceph with a volume; prints the
+            endpoints
   status    what runs; --json for programs
   shell     a shell (or: shell -- COMMAND ...) in which kubectl and openstack reach the cloud by its names
   down      ends it and leaves the machine as it was; images and compiled programs stay cached

@@ -3,15 +3,16 @@ import { join } from 'node:path';
 import { ofClouds } from '../ceph/configuration.ts';
 import { up as upCeph } from '../ceph/up.ts';
 import { writeAccess } from './access.ts';
-import { ensureImageAndNetwork, ensureServer } from './first-server.ts';
+import { ensureImageAndNetwork, ensureServer, ensureVolume } from './first-server.ts';
 import { kubectl } from './kubectl.ts';
+import { memoryOf } from './memory.ts';
 import { signIn } from './openstack.ts';
 import { type Images, writeOverlay } from './overlay.ts';
 import { installPackages } from './packages.ts';
 import { controlPlane, type Place, placeOf, root } from './place.ts';
 import { checkMachine } from './preconditions.ts';
-import { hasCeph, type Sample } from './sample.ts';
-import { run, say, step } from './step.ts';
+import { hasCeph, type Sample, sampleNamed } from './sample.ts';
+import { elapsed, run, say, step } from './step.ts';
 import { makeTunnelBridges } from './tunnels.ts';
 
 /** What cloud it is to be. */
@@ -37,7 +38,11 @@ export async function up(place: Place, options: Wanted & { server: boolean }): P
   await prepared;
   const credentials = await writeAccess(place, controlPlane);
   const openstack = await signIn(credentials);
-  if (options.server) await ensureServer(openstack, guest);
+  if (options.server) {
+    const server = await ensureServer(openstack, guest);
+    if (hasCeph(options.sample)) await ensureVolume(openstack, server);
+    if (options.sample === sampleNamed('ceph')) tellBudget(place);
+  }
   say('');
   for (const [type, url] of openstack.endpoints) process.stdout.write(`  ${type.padEnd(10)} ${url}\n`);
   process.stdout.write(`
@@ -46,6 +51,12 @@ The cloud runs. A shell that knows it, with kubectl and openstack:
 Credentials: ${place.openrc}, ${place.clouds}; kubeconfig: ${place.kubeconfig}
 What runs: make cloud-status. The end of it: make cloud-down.
 `);
+}
+
+/** How long it took, and what it takes, beside what it may with all caches filled: on one node, with one monitor. */
+function tellBudget(place: Place): void {
+  const memory = (memoryOf(place) / 2 ** 30).toFixed(1);
+  say(`a server with an attached volume: after ${elapsed()} of 3:30 minutes, with ${memory} of 6.0 GiB of memory`);
 }
 
 /** What opens the cloud's shell, from any directory and with whatever Node.js the machine has. */
