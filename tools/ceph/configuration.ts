@@ -68,7 +68,7 @@ keyring = /etc/ceph/ceph.$name.keyring
 keyring = /etc/ceph/ceph.$name.keyring
 osd_objectstore = ${store}
 # Both are limits: neither memory nor disk is used before there are data.
-memstore_device_bytes = ${4 * 2 ** 30}
+memstore_device_bytes = ${8 * 2 ** 30}
 bluestore_block_size = ${20 * 2 ** 30}
 osd_memory_target = ${896 * 2 ** 20}
 osd_mclock_skip_benchmark = true

@@ -24,15 +24,16 @@ test('certificates of ten minutes are renewed five times at all servers, without
     const script = `openssl s_client -connect ${name}-${host} ${how.join(' ')} </dev/null 2>/dev/null | openssl x509 -noout -serial`;
     return await kubectl('exec', `${name}-rabbitmq-0`, '-c', 'server', '--', 'bash', '-c', script);
   };
-  const pods = () => kubectl('get', 'pods', '-l', 'app.kubernetes.io/component in (api,server,scheduler)', '-o', 'name');
+  const pods = () =>
+    kubectl('get', 'pods', '-l', 'app.kubernetes.io/component in (api,server,scheduler)', '-o', 'name');
 
   await tls({ duration: '10m' });
   await enable(true);
   const there = await pods();
   const seen = Object.fromEntries(Object.keys(shown).map((server) => [server, new Set<string>()]));
   const counts = () => Object.entries(seen).map(([server, serials]) => `${server}: ${serials.size}`);
-  await underRequests(() =>
-    until({
+  await underRequests(async () => {
+    await until({
       what: 'each server to have shown six certificates',
       seconds: 2700,
       probe: async () => {
@@ -41,8 +42,8 @@ test('certificates of ten minutes are renewed five times at all servers, without
         return Object.values(seen).every(({ size }) => size > 5) || undefined;
       },
       explain: async () => counts().join(', '),
-    }),
-  );
+    });
+  });
   process.stdout.write(`certificates that were shown: ${counts().join(', ')}\n`);
   if ((await pods()) !== there) throw new Error('pods were replaced for renewed certificates');
 }, 6_000_000);

@@ -24,9 +24,7 @@ async function works(cloud: Cloud): Promise<void> {
   const at = { namespace: 'openstack', name: pod?.metadata.name ?? '' };
   for (const host of ['placement-api.openstack.svc:18778', 'glance-api.openstack.svc:19292']) {
     const trusted = ['--cacert', '/etc/openstack/trust/identity/ca.crt', `https://my-cloud-${host}/`];
-    const { code, stderr } = await cloud.settle(
-      cloud.rehearsal.sandbox.pods.exec(at, ['curl', '-sS', ...trusted]),
-    );
+    const { code, stderr } = await cloud.settle(cloud.rehearsal.sandbox.pods.exec(at, ['curl', '-sS', ...trusted]));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   }
 }
