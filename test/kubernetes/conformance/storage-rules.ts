@@ -65,6 +65,33 @@ const manilaRules = [
     { backends: [fileSystem], defaultBackend: 'slow' },
     { backends: [fileSystem], defaultBackend: 'fast' },
   ),
+  ...(
+    [
+      ['.defaultShareType', 'expected the name of one of spec.shareTypes', { defaultShareType: 'iron' }],
+      ['.defaultShareType', 'not both', { defaultShareType: 'gold', defaultBackend: 'fast' }],
+      ['.shareTypes', 'each backend has a type of its own name', { shareTypes: [{ name: 'fast' }] }],
+      ['.shareTypes', 'expected as backend the name of one', { shareTypes: [{ name: 'gold', backend: 'slow' }] }],
+      [
+        '.shareTypes[0].driverHandlesShareServers',
+        'follows from backend',
+        { shareTypes: [{ name: 'gold', backend: 'fast', driverHandlesShareServers: false }] },
+      ],
+      [
+        '.shareTypes[0].extraSpecs',
+        'set backend of the type',
+        { shareTypes: [{ name: 'gold', extraSpecs: { share_backend_name: 'fast' } }] },
+      ],
+      [
+        '.shareTypes[0].extraSpecs',
+        'driverHandlesShareServers of the type',
+        { shareTypes: [{ name: 'gold', extraSpecs: { driver_handles_share_servers: 'True' } }] },
+      ],
+      ['.shareTypes[0].extraSpecs', 'expected keys of', { shareTypes: [{ name: 'gold', extraSpecs: { 'a b': 'c' } }] }],
+    ] as const
+  ).map(([field, words, wrong]) => {
+    const right = { backends: [fileSystem], shareTypes: [{ name: 'gold', backend: 'fast' }] };
+    return refused(Manila, `spec${field}`, words, { ...right, ...wrong }, { ...right, defaultShareType: 'gold' });
+  }),
   refused(
     Manila,
     'spec.components',

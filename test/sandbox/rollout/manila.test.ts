@@ -125,6 +125,43 @@ test('below a control plane that states it, each backend has a process and a typ
   );
 });
 
+test('types of shares are made as they are stated, and changed with them; what somebody changed by hand is set back', async () => {
+  const cloud = await emptied();
+  const typesOf = async () => {
+    const answer = await ask(cloud, await login(cloud), `${url}/types?is_public=all`);
+    return (JSON.parse(answer) as { share_types: { id: string; name: string }[] }).share_types;
+  };
+  const gold = { name: 'gold', backend: 'slow', isPublic: false };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { manila: { shareTypes: [gold] } } });
+  await cloud.ready();
+  expect(await made(cloud, { share_type: 'gold' })).toMatchObject({ host: 'my-cloud-manila@slow#cephfs' });
+  const changed = { ...gold, description: 'Slow.', isPublic: true, extraSpecs: { snapshot_support: 'False' } };
+  const manila = { shareTypes: [changed], defaultShareType: 'gold' };
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { manila } });
+  await cloud.ready();
+  // The scheduler finds no backend that makes no snapshots: all that serve make them.
+  expect(await made(cloud)).toMatchObject({ status: 'error', share_type_name: 'gold' });
+  const [, , type] = await typesOf();
+  expect(type).toMatchObject({
+    description: 'Slow.',
+    'share_type_access:is_public': true,
+    extra_specs: { share_backend_name: 'slow', driver_handles_share_servers: 'False', snapshot_support: 'False' },
+  });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', {
+    spec: { manila: { shareTypes: [{ ...gold, isPublic: true }], defaultShareType: 'gold' } },
+  });
+  await cloud.ready();
+  const extra_specs = { snapshot_support: 'True', share_backend_name: 'fast' };
+  await request(cloud, await login(cloud), 'POST', `${url}/types/${type?.id}/extra_specs`, { extra_specs });
+  await cloud.clock.advance(3_660_000);
+  expect(await made(cloud)).toMatchObject({ host: 'my-cloud-manila@slow#cephfs', share_type_name: 'gold' });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', {
+    spec: { manila: { shareTypes: null, defaultShareType: null } },
+  });
+  await cloud.ready();
+  expect((await typesOf()).map(({ name }) => name)).toEqual(['fast', 'slow', 'gold']);
+});
+
 test('what it has stored is there after it was switched off and on', async () => {
   const cloud = await emptied();
   const { id } = await made(cloud);

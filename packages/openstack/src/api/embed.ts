@@ -76,7 +76,9 @@ export function embedded<S>(api: Api<S>, what: string, isOptional = false): Fiel
         ...Object.fromEntries(
           kept.map(([name, child]) => [
             name,
-            isShared(name) ? { ...opened(child), description: seeKind } : loosened(child, name),
+            isShared(name)
+              ? { ...opened(child), description: seeKind }
+              : loosened(name === 'replicas' ? brief(child) : child, name),
           ]),
         ),
       },
@@ -122,7 +124,7 @@ function isShared(name: string): boolean {
 
 /**
  * A field without defaults. What is within the lists of a service, such as its node groups, is checked here: nodes are
- * claimed by it. Where a shape there is a shared one, the child's CRD documents it.
+ * claimed by it; what its parts are for is said in a sentence. Where a shape there is a shared one, the child's CRD documents it.
  */
 function loosened(whole: OpenApiSchema, name: string): OpenApiSchema {
   if (name === 'affinity') return opened(whole);
@@ -131,7 +133,13 @@ function loosened(whole: OpenApiSchema, name: string): OpenApiSchema {
     const { pattern: _pattern, 'x-expected': _expected, 'x-kubernetes-validations': _rules, ...text } = loose;
     return { ...text, description: seeKind };
   }
-  return mapped(loose, isShared(name) ? (child) => undocumented(child) : loosened);
+  return mapped(loose, isShared(name) ? (child) => undocumented(child) : (child, part) => brief(loosened(child, part)));
+}
+
+/** Described by its first sentence. */
+function brief(schema: OpenApiSchema): OpenApiSchema {
+  const { description } = schema;
+  return description === undefined ? schema : { ...schema, description: firstSentence(description) };
 }
 
 function undocumented(schema: OpenApiSchema): OpenApiSchema {

@@ -98,11 +98,46 @@ export const defaultBackend = (what: string) =>
   text(`Name of the backend whose type ${what} have that ask for none.`, { otherwise: 'the first one' });
 
 /** The rule of a spec that has it. */
-export const knownDefault = rule(
+const knownDefault = rule(
   '!has(self.defaultBackend) || !has(self.backends) || self.backends.exists(one, one.name == self.defaultBackend)',
   'expected the name of one of spec.backends',
   '.defaultBackend',
 );
+
+/**
+ * The rules of a spec with types beside those of its backends, such as volumeTypes and defaultVolumeType; `usable` says (CEL)
+ * what a type has to be to be the default, and why.
+ */
+export function typeRules(
+  types: string,
+  defaultType: string,
+  usable: { readonly rule: string; readonly words: string } = { rule: '', words: '' },
+): Rule[] {
+  const given = `!has(self.${types}) || !has(self.backends) || self.${types}.all(type, `;
+  return [
+    knownDefault,
+    rule(
+      `!has(self.${defaultType}) || (has(self.${types}) && self.${types}.exists(one, one.name == self.${defaultType}${usable.rule}))`,
+      `expected the name of one of spec.${types}${usable.words}`,
+      `.${defaultType}`,
+    ),
+    rule(
+      `!has(self.${defaultType}) || !has(self.defaultBackend)`,
+      `set ${defaultType} or defaultBackend, not both`,
+      `.${defaultType}`,
+    ),
+    rule(
+      `${given}!self.backends.exists(one, one.name == type.name))`,
+      'each backend has a type of its own name already; choose other names',
+      `.${types}`,
+    ),
+    rule(
+      `${given}!has(type.backend) || self.backends.exists(one, one.name == type.backend))`,
+      'expected as backend the name of one of spec.backends',
+      `.${types}`,
+    ),
+  ];
+}
 
 /** Components of which a second process would do harm, for `template`. */
 export const single = <C extends string>(...components: readonly C[]) => ({

@@ -10,7 +10,7 @@ import { size, storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
-import { backendsField, defaultBackend, isOf, knownDefault, references, single } from '../backend-fields.ts';
+import { backendsField, defaultBackend, isOf, references, single, typeRules } from '../backend-fields.ts';
 import { barbicanRef } from '../barbican/reference.ts';
 
 const text = (what: string, options: { fallback?: string; otherwise?: string } = {}) =>
@@ -166,29 +166,10 @@ export const Cinder = defineApi({
       unknownOptions,
     },
     {
-      rules: [
-        knownDefault,
-        rule(
-          '!has(self.defaultVolumeType) || (has(self.volumeTypes) && self.volumeTypes.exists(one, one.name == self.defaultVolumeType && (!has(one.isPublic) || one.isPublic)))',
-          'expected the name of one of spec.volumeTypes that is public: whoever may not use the default makes no volume without a type',
-          '.defaultVolumeType',
-        ),
-        rule(
-          '!has(self.defaultVolumeType) || !has(self.defaultBackend)',
-          'set defaultVolumeType or defaultBackend, not both',
-          '.defaultVolumeType',
-        ),
-        rule(
-          '!has(self.volumeTypes) || !has(self.backends) || self.volumeTypes.all(type, !self.backends.exists(one, one.name == type.name))',
-          'each backend has a type of its own name already; choose other names',
-          '.volumeTypes',
-        ),
-        rule(
-          '!has(self.volumeTypes) || !has(self.backends) || self.volumeTypes.all(type, !has(type.backend) || self.backends.exists(one, one.name == type.backend))',
-          'expected as backend the name of one of spec.backends',
-          '.volumeTypes',
-        ),
-      ],
+      rules: typeRules('volumeTypes', 'defaultVolumeType', {
+        rule: ' && (!has(one.isPublic) || one.isPublic)',
+        words: ' that is public: whoever may not use the default makes no volume without a type',
+      }),
     },
   ),
   status: object('Observed state of Cinder.', { ...common, phase, ...endpoints, lasting }),

@@ -114,7 +114,7 @@ export function configSets(context: Context<Manila>): Record<string, ConfigFiles
   }));
   const api = sections(proxied, authtoken(context), coordination(context), {
     DEFAULT: {
-      default_share_type: spec.defaultBackend ?? backends[0]?.name ?? null,
+      default_share_type: spec.defaultShareType ?? spec.defaultBackend ?? backends[0]?.name ?? null,
       enabled_share_protocols: protocols || null,
     },
   });

@@ -3,12 +3,12 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
-import { bool, choice, type Infer, object, required } from '../../api/schema.ts';
+import { array, bool, choice, type Infer, map, object, required, rule, string } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { fileSystemName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
-import { backendsField, defaultBackend, isOf, knownDefault, onlyFor, references, single } from '../backend-fields.ts';
+import { backendsField, defaultBackend, isOf, onlyFor, references, single, typeRules } from '../backend-fields.ts';
 
 /** Sections of manila.conf whose names are names of backends, too. */
 export const taken =
@@ -41,6 +41,57 @@ const backends = backendsField({
   rules: [...isOf(['cephfs', 'nfs'], 'cephFSName'), onlyFor(['netapp', 'custom'], 'shareServers')],
 });
 
+const text = (what: string, options: { otherwise?: string } = {}) =>
+  string(what, { maxLength: 128, minLength: 1, ...options });
+
+const shareTypes = array(
+  'Types of shares, beside those of the backends. One that is removed here stays in Manila: shares may be of it. Its name, and what others add to it, are left alone.',
+  object(
+    'One type.',
+    {
+      name: required(text('Its name.')),
+      description: text('What it is for.'),
+      backend: text(
+        'Name of the backend of its shares. If absent, the scheduler takes any that has what extraSpecs ask for.',
+      ),
+      isPublic: bool('Whether all projects see it; else administrators say who does.', { fallback: true }),
+      driverHandlesShareServers: bool(
+        'Whether the driver makes a share server for each share network of its shares, where no backend is named.',
+        { fallback: false },
+      ),
+      extraSpecs: map(
+        'What a backend has to have, or its driver does. With snapshot_support, the type says no more of snapshots than what stands here; without it, it promises the same as the type of its backend.',
+        string('Its value.', { minLength: 1, maxLength: 255 }),
+        {
+          maxProperties: 64,
+          rules: [
+            // manila.api.common.VALID_KEY_NAME_REGEX
+            rule(
+              "self.all(key, key.matches('^[a-zA-Z0-9_.:-]{1,255}$'))",
+              "expected keys of letters, digits, '_', '.', ':' and '-'",
+            ),
+            rule("!('share_backend_name' in self)", 'set backend of the type instead of share_backend_name'),
+            rule(
+              "!('driver_handles_share_servers' in self)",
+              'set backend or driverHandlesShareServers of the type instead of driver_handles_share_servers',
+            ),
+          ],
+        },
+      ),
+    },
+    {
+      rules: [
+        rule(
+          '!has(self.backend) || !has(self.driverHandlesShareServers)',
+          'follows from backend: leave out one of the two',
+          '.driverHandlesShareServers',
+        ),
+      ],
+    },
+  ),
+  { maxItems: 64, keys: ['name'] },
+);
+
 /** Shared file systems. */
 export const Manila = defineApi({
   kind: 'Manila',
@@ -67,13 +118,17 @@ export const Manila = defineApi({
       identity: identity('manila'),
       backends: required(backends),
       defaultBackend: defaultBackend('shares'),
+      shareTypes,
+      defaultShareType: text('Name of one of shareTypes, which shares have that ask for none.', {
+        otherwise: 'that of defaultBackend',
+      }),
       recordsAudit,
       passwordRotationDays,
       config: config('manila.conf'),
       policy,
       unknownOptions,
     },
-    { rules: [knownDefault] },
+    { rules: typeRules('shareTypes', 'defaultShareType') },
   ),
   status: object('Observed state of Manila.', { ...common, phase, ...endpoints, lasting }),
   columns: [
@@ -86,3 +141,4 @@ export type Manila = ObjectOf<typeof Manila>;
 export type ManilaSpec = SpecOf<typeof Manila>;
 export type ManilaStatus = StatusOf<typeof Manila>;
 export type Backend = Infer<typeof backends>[number];
+export type ShareType = Infer<typeof shareTypes>[number];

@@ -101,6 +101,39 @@ test('what a driver that nobody knows can do with snapshots its type does not pr
   expect(typesOf({ backends: [{ name: 'filer', type: 'netapp' }] })['filer']).toMatchObject(snapshots);
 });
 
+test('types of shares are records: they lead to their backend with what that can do, and say what is stated', () => {
+  const shareTypes = [
+    { name: 'gold', description: 'Fast.', backend: 'fast', isPublic: false, extraSpecs: { dedupe: 'True' } },
+    { name: 'plain', backend: 'fast', extraSpecs: { snapshot_support: 'False' } },
+    { name: 'any', driverHandlesShareServers: true },
+    { name: 'servers', backend: 'generic' },
+  ];
+  const spec = {
+    backends: [filesystem('fast'), { name: 'generic', type: 'generic' } as const],
+    shareTypes,
+    defaultBackend: undefined,
+    defaultShareType: 'gold',
+  };
+  const objects = objectsOf(compose(spec as never));
+  const records = objects.flatMap(({ object }) => {
+    const { 'records.json': text } = (object['stringData'] ?? {}) as Record<string, string>;
+    return text?.includes('stated share type') === true ? [text] : [];
+  });
+  const { resources } = JSON.parse(records[0] ?? '') as {
+    resources: { kind: string; name: string; attributes: object }[];
+  };
+  const servers = (value: string) => ({ driver_handles_share_servers: value });
+  const own = { share_backend_name: 'fast', ...servers('False') };
+  const access = 'share_type_access:is_public';
+  expect(resources.slice(2).map(({ name, attributes }) => [name, attributes])).toEqual([
+    ['gold', { description: 'Fast.', [access]: false, extra_specs: { ...own, ...snapshots, dedupe: 'True' } }],
+    ['plain', { [access]: true, extra_specs: { ...own, snapshot_support: 'False' } }],
+    ['any', { [access]: true, extra_specs: servers('True') }],
+    ['servers', { [access]: true, extra_specs: { share_backend_name: 'generic', ...servers('True'), ...snapshots } }],
+  ]);
+  expect(JSON.stringify(objects)).toContain('default_share_type = gold\\n');
+});
+
 test.each<[string, Partial<Manila['spec']>, string]>([
   [
     'a driver that nobody names',

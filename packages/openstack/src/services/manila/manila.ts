@@ -1,17 +1,7 @@
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import { rememberedBackends, servedBackends, stayingBackends } from '../backend-memory.ts';
-import {
-  alone,
-  apiOf,
-  backendComponents,
-  backendsOf,
-  backendTypes,
-  dependsOn,
-  ownedBy,
-  refusedBy,
-  worker,
-} from '../backends.ts';
+import { alone, apiOf, backendComponents, backendsOf, dependsOn, ownedBy, refusedBy, worker } from '../backends.ts';
 import {
   configSets,
   counting,
@@ -20,27 +10,18 @@ import {
   lasting,
   problemsOf,
   shares,
-  typeSpecs,
   usesCeph,
   words,
 } from './configuration.ts';
 import { Manila } from './kind.ts';
+import { shareTypeApi, shareTypes } from './share-types.ts';
 
 /** Shares: an API, a scheduler, a process for each backend, and one that copies data. */
 export const manila = defineService<Manila>({
   kind: Manila,
   offers: {
     manilaRef: {
-      resources: {
-        'share type': {
-          path: '/types',
-          // Without the filter it lists public ones only.
-          list: '/types?is_public=all',
-          item: 'share_type',
-          // Below 2.24 a type that says nothing of snapshots promises them.
-          headers: { 'X-OpenStack-Manila-API-Version': '2.65' },
-        },
-      },
+      resources: shareTypeApi,
     },
   },
   child: { field: 'manila', phase: 'ExtendedServices', description: 'Shared file systems.', optional: true },
@@ -62,9 +43,11 @@ export const manila = defineService<Manila>({
     users: [{ name: 'manila', roles: ['admin', 'service'], owns: 'key pairs of share servers' }],
     catalogue: [entry('shared-file-system', 'manila'), entry('sharev2', 'manilav2')],
   },
-  resources: ({ spec }) =>
-    backendTypes(words, backendsOf(spec), { in: 'manilaRef', kind: 'share type', specs: typeSpecs }),
-  owned: ownedBy({ enabled_share_backends: 'spec.backends', default_share_type: 'spec.defaultBackend' }),
+  resources: ({ spec }) => shareTypes(spec),
+  owned: ownedBy({
+    enabled_share_backends: 'spec.backends',
+    default_share_type: 'spec.defaultBackend or spec.defaultShareType',
+  }),
   single: () => ['share', 'data'],
   config: configSets,
   components: (context) => ({

@@ -10,6 +10,7 @@ import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { isTrue, manilaDatabase, newShare, saveShare } from './manila-store.ts';
+import { seesType, shareTypes, typesRoute } from './manila-types.ts';
 
 /** Protocols that there are (manila.common.constants). */
 const supported = ['NFS', 'CIFS', 'GLUSTERFS', 'HDFS', 'CEPHFS', 'MAPRFS'];
@@ -47,33 +48,9 @@ function api(context: ServiceContext, messaging: Messaging): Api {
     },
     words: { body: namedFault, conflict: (_item, { name }) => `Share Type ${String(name)} already exists.` },
     database: manilaDatabase,
-    collections: [
-      {
-        path: 'types',
-        key: 'share_types',
-        item: 'share_type',
-        created: 200,
-        removed: 202,
-        defaults: { description: null, 'share_type_access:is_public': true, extra_specs: {} },
-        required: ['name'],
-        unique: [['name']],
-        saving: ({ extra_specs: specs }) => {
-          if ((specs as Row)['driver_handles_share_servers'] === undefined)
-            throw new Fault(
-              400,
-              "Invalid extra_spec: Required extra specs 'driver_handles_share_servers' not specified.",
-            );
-        },
-      },
-    ],
+    collections: [shareTypes],
     routes: {
-      types: ({ request, identity, query }) => {
-        if (request.method !== 'GET' && !identity.roles.includes('admin'))
-          throw new Fault(403, commonWords.forbidden('share_type:create'));
-        // Of whom lists types of all kinds only an administrator is heard; there are public ones alone here.
-        query.delete('is_public');
-        return undefined;
-      },
+      types: typesRoute,
       services: (call) => services(context, call),
       // A share has one instance here, of its name.
       share_instances: ({ identity, store }) => {
@@ -159,7 +136,10 @@ async function create(
     );
   const share = await store((schema) => {
     const sought = wanted ?? context.config.text('DEFAULT', 'default_share_type');
-    const type = [...tableOf(schema, 'share_types').values()].find(({ id, name }) => [id, name].includes(sought));
+    // The default is looked up as an administrator, so that one which is not public is everybody's.
+    const type = [...tableOf(schema, 'share_types').values()].find(
+      (row) => [row['id'], row['name']].includes(sought) && (wanted === undefined || seesType(identity, row)),
+    );
     if (type === undefined && wanted !== undefined) throw new Fault(404, 'Share type not found.');
     const { driver_handles_share_servers: servers } = (type?.['extra_specs'] ?? {}) as Row;
     if (isTrue(servers))

@@ -11,6 +11,7 @@ import { pause, terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { type ShareDriver, shareDrivers } from './manila-drivers.ts';
 import { isTrue, manilaDatabase, saveShare } from './manila-store.ts';
+import { satisfies } from './manila-types.ts';
 
 const takes = startTimes.manilaService;
 
@@ -74,12 +75,11 @@ export const manilaScheduler: ServiceProgram = {
 async function schedule(context: ServiceContext, messaging: Messaging, database: Database, id: string): Promise<void> {
   const host = await database.transaction('UPDATE', (schema) => {
     const type = tableOf(schema, 'share_types').get(String(tableOf(schema, 'shares').get(id)?.['share_type_id']));
-    const { share_backend_name: name, driver_handles_share_servers: servers } = (type?.['extra_specs'] ?? {}) as Row;
+    // Without a type there are no servers of shares (manila.share.api).
+    const specs = { driver_handles_share_servers: 'False', ...((type?.['extra_specs'] ?? {}) as Row) };
     const backend = [...tableOf(schema, 'services').values()].find((row) => {
-      const can = row['capabilities'] as Row | undefined;
-      const fits = name === undefined || can?.['share_backend_name'] === name;
-      const serves = can?.['driver_handles_share_servers'] === isTrue(servers);
-      return row['binary'] === 'manila-share' && fits && serves && isEnabled(row) && isUp(context, row);
+      const fits = row['binary'] === 'manila-share' && satisfies((row['capabilities'] ?? {}) as Row, specs);
+      return fits && isEnabled(row) && isUp(context, row);
     });
     const pool = String((backend?.['capabilities'] as Row | undefined)?.['pool']);
     const place = backend === undefined ? { status: 'error' } : { host: `${String(backend['host'])}#${pool}` };
@@ -134,6 +134,14 @@ function driverOf({ config }: ServiceContext, section: string): ShareDriver {
   return driver;
 }
 
+/** What drivers do with snapshots: all that this Manila knows copy them (manila.share.drivers.cephfs.driver). */
+const snapshots = {
+  snapshot_support: true,
+  create_share_from_snapshot_support: true,
+  revert_to_snapshot_support: false,
+  mount_snapshot_support: false,
+};
+
 interface BackendProcess {
   readonly host: string;
   readonly section: string;
@@ -154,7 +162,7 @@ async function serveBackend(context: ServiceContext, backend: BackendProcess): P
         log.info(logger, `Finished initialization of driver: '${name}@${host}'`);
         const servers = isTrue(config.text(section, 'driver_handles_share_servers'));
         const label = config.text(section, 'share_backend_name', section);
-        return { share_backend_name: label, driver_handles_share_servers: servers, pool };
+        return { ...snapshots, share_backend_name: label, driver_handles_share_servers: servers, pool };
       } catch (error) {
         if (!(error instanceof PythonError)) throw error;
         const words = `Error encountered during initialization of driver ${name}@${host}`;

@@ -83,6 +83,21 @@ describe('shares', () => {
     expect((await send('POST', '/types', type('fs'))).status).toBe(409);
   });
 
+  it('are placed where all is that their type asks for', async () => {
+    const { send, start, share } = await running();
+    await start('manila-scheduler', 'manila-share');
+    const statusWith = async (specs: Readonly<Record<string, string>>) => {
+      const extra_specs = { driver_handles_share_servers: 'False', ...specs };
+      const name = Object.values(specs).join();
+      expect((await send('POST', '/types', { share_type: { name, extra_specs } })).status).toBe(200);
+      return (await share({ share_type: name })).status;
+    };
+    expect(await statusWith({ snapshot_support: '<is> True' })).toBe('available');
+    expect(await statusWith({ revert_to_snapshot_support: 'yes' })).toBe('error');
+    expect(await statusWith({ dedupe: 'True' })).toBe('error');
+    expect(await statusWith({ 'netapp:dedupe': 'true' })).toBe('available');
+  });
+
   it('wait in creating while no scheduler runs', async () => {
     const { share } = await running();
     expect((await share()).status).toBe('creating');
@@ -154,6 +169,36 @@ it.each<[string, Changes, string]>([
   const { api } = await running(change);
   expect(api.output()).toContain(words);
   expect(api.status()).toBe(22);
+});
+
+it('types say what they can, are changed but for their extra specs, and those that are not public are listed on request', async () => {
+  const { send } = await running();
+  const extra_specs = { driver_handles_share_servers: 'False' };
+  const made = (specs: object) => send('POST', '/types', { share_type: { name: 'gold', extra_specs: specs } });
+  expect(JSON.stringify(await made({ driver_handles_share_servers: 'perhaps' }))).toContain('is not valid.');
+  expect(JSON.stringify(await made({ ...extra_specs, snapshot_support: 'perhaps' }))).toContain(
+    'Invalid boolean extra spec snapshot_support : perhaps',
+  );
+  const { body } = await made(extra_specs);
+  const { id } = (body as { share_type: { id: string } }).share_type;
+  const change = { 'share_type_access:is_public': false, extra_specs: {} };
+  expect(await send('PUT', `/types/${id}`, { share_type: change })).toMatchObject({
+    status: 200,
+    body: { share_type: { name: 'gold', extra_specs } },
+  });
+  const specs = (more: object) => send('POST', `/types/${id}/extra_specs`, { extra_specs: more });
+  expect((await specs({ snapshot_support: 'True' })).status).toBe(200);
+  expect(await specs({ snapshot_support: '' })).toMatchObject({ status: 400 });
+  expect(await specs({ 'a b': 'c' })).toMatchObject({ status: 400 });
+  const names = async (query: string) =>
+    ((await send('GET', `/types${query}`)).body as { share_types: { name: string }[] }).share_types.map(
+      ({ name }) => name,
+    );
+  expect(await names('')).toEqual(['fs']);
+  expect(await names('?is_public=all')).toEqual(['fs', 'gold']);
+  expect(await send('GET', `/types/${id}`)).toMatchObject({
+    body: { share_type: { extra_specs: { ...extra_specs, snapshot_support: 'True' } } },
+  });
 });
 
 it('services that are gone can be removed', async () => {
