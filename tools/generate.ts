@@ -11,6 +11,7 @@ import { metricReference } from './generators/metric-reference.ts';
 import { nameReference } from './generators/name-reference.ts';
 import { prometheusRules } from './generators/prometheus-rules.ts';
 import { rbac } from './generators/rbac.ts';
+import { refusedReference } from './generators/refused-reference.ts';
 import { serviceList } from './generators/service-list.ts';
 import { serviceReference } from './generators/service-reference.ts';
 
@@ -23,6 +24,7 @@ const generators: readonly (() => readonly GeneratedFile[])[] = [
   rbac,
   admission,
   kindReference,
+  refusedReference,
   conditionReference,
   nameReference,
   metricReference,

@@ -24,6 +24,7 @@ import { dnsRules } from './dns-rules.ts';
 import { extendedServiceRules } from './extended-service-rules.ts';
 import { metalRules } from './metal-rules.ts';
 import { networkRules } from './network-rules.ts';
+import { otherShapeRules } from './other-shape-rules.ts';
 import { notYet, type RefusedSpec, refused } from './refused-spec.ts';
 import { storageRules } from './storage-rules.ts';
 
@@ -361,6 +362,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
   ...extendedServiceRules,
   ...componentRules,
   ...storageRules,
+  ...otherShapeRules,
   ...dnsRules,
   ...dataPlaneRules,
   ...metalRules,

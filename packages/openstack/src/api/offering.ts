@@ -9,6 +9,11 @@ export function onlyOffered(field: string, values: readonly string[]): Rule {
   );
 }
 
+/** A rule on a field that is refused whatever it says; `way` says why, and what to state instead. */
+export function notOffered(field: string, way: string): Rule {
+  return rule('false', `${field} is not offered by this version of the operator: ${way}`);
+}
+
 /** A rule on a switch that can only be off yet; `way` says what is possible instead. */
 export function notOfferedYet(field: string, way: string): Rule {
   return rule('!self', `${field}: true is not offered by this version of the operator; ${way}`);

@@ -45,7 +45,8 @@ export const resources = (what: string, otherwise: string, rules: readonly Rule[
   );
 
 /** Node labels that pods ask for. */
-export const nodeSelector = (what: string) => map(what, labelValue('Value of the label.'), { maxProperties: 16 });
+export const nodeSelector = (what: string, rules: readonly Rule[] = []) =>
+  map(what, labelValue('Value of the label.'), { maxProperties: 16, rules });
 
 /** `core/v1.Toleration`s. */
 export const tolerations = (what: string) =>

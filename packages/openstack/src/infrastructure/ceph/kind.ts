@@ -1,6 +1,7 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { nameLength, subdomain } from '../../api/names.ts';
 import { requiringRule } from '../../api/needed-fields.ts';
+import { notOffered } from '../../api/offering.ts';
 import { secretName } from '../../api/references.ts';
 import { schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
@@ -205,6 +206,34 @@ const rook = object(
       fallback: 'host',
     }),
     cluster,
+    namespace: string('Namespace of the cluster. Not offered: it is that of this resource.', {
+      maxLength: 63,
+      rules: [
+        notOffered(
+          'namespace',
+          'the CephCluster is in the namespace of this resource, where Rook has to serve as well',
+        ),
+      ],
+    }),
+    monCount: int('Number of monitors. Not offered: state cluster.monCount.', {
+      minimum: 1,
+      maximum: 9,
+      rules: [notOffered('monCount', 'state cluster.monCount')],
+    }),
+    osdCount: int('Number of OSDs. Not offered: state cluster.osds.count.', {
+      minimum: 1,
+      maximum: 1000,
+      rules: [
+        notOffered(
+          'osdCount',
+          'state cluster.osds.count for OSDs on volumes; of devices, cluster.storageDeviceFilter makes an OSD each',
+        ),
+      ],
+    }),
+    storageDeviceFilter: string('Devices of OSDs. Not offered: state cluster.storageDeviceFilter.', {
+      maxLength: 256,
+      rules: [notOffered('storageDeviceFilter', 'state cluster.storageDeviceFilter')],
+    }),
   },
 );
 

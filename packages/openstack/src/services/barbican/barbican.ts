@@ -100,7 +100,7 @@ export const barbican = defineService<Barbican>({
       reachable: 'anyone',
       resources: { cpu: '50m', memory: '256Mi' },
     },
-    worker: program(context, 'worker'),
+    worker: { ...program(context, 'worker'), replicas: context.spec.workerReplicas ?? 1 },
     'keystone-listener': program(context, 'keystone-listener'),
   }),
   migrate: () => ({ image: 'barbican-api', sync: ['barbican-manage', 'db', 'upgrade'] }),

@@ -2,9 +2,10 @@ import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
+import { onlyOffered } from '../../api/offering.ts';
 import { secretName } from '../../api/references.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
-import { object, transition } from '../../api/schema.ts';
+import { choice, int, object, transition } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
@@ -42,6 +43,16 @@ export const Barbican = defineApi({
           'cannot be added, changed or removed after creation: all that is stored is encrypted under the former key, and encrypting it anew is not offered; set it back, or create another Barbican',
       },
     ),
+    secretStore: choice(
+      'What encrypts what is stored: simple_crypto, Barbican itself under one key. pkcs11, vault and kmip are not offered.',
+      ['simple_crypto', 'pkcs11', 'vault', 'kmip'],
+      { fallback: 'simple_crypto', rules: [onlyOffered('secretStore', ['simple_crypto'])] },
+    ),
+    workerReplicas: int('How many pods of the component worker run. What components says of it overrides this.', {
+      minimum: 0,
+      maximum: 100,
+      fallback: 1,
+    }),
     recordsAudit,
     passwordRotationDays,
     config: config('barbican.conf'),

@@ -2,8 +2,9 @@ import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
+import { atMost, notOffered } from '../../api/offering.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
-import { array, bool, choice, type Infer, map, object, required, rule, string } from '../../api/schema.ts';
+import { array, bool, choice, type Infer, int, map, object, required, rule, string } from '../../api/schema.ts';
 import { common, endpoints, lasting, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { fileSystemName } from '../../infrastructure/ceph/kind.ts';
@@ -92,6 +93,8 @@ const shareTypes = array(
   { maxItems: 64, keys: ['name'] },
 );
 
+const alone = single('share', 'data');
+
 /** Shared file systems. */
 export const Manila = defineApi({
   kind: 'Manila',
@@ -105,7 +108,7 @@ export const Manila = defineApi({
       ...template({
         main: 'the API',
         components: ['api', 'scheduler', 'share', 'data'],
-        single: single('share', 'data'),
+        single: alone,
         wsgi: ['api'],
       }),
       ...api('manila'),
@@ -118,6 +121,29 @@ export const Manila = defineApi({
       identity: identity('manila'),
       backends: required(backends),
       defaultBackend: defaultBackend('shares'),
+      backend: choice('Type of the only backend. Not offered: state backends.', ['cephfs', 'nfs', 'netapp'], {
+        rules: [
+          notOffered('backend', 'state a list, such as backends: [{name: cephfs, type: cephfs, cephFSName: cephfs}]'),
+        ],
+      }),
+      cephFSPoolName: string('Data pool of a filesystem. Not offered: state cephFSName of a backend.', {
+        maxLength: 128,
+        rules: [
+          notOffered(
+            'cephFSPoolName',
+            'Manila names a filesystem and no pool of it; state cephFSName of an entry of backends',
+          ),
+        ],
+      }),
+      shareReplicas: int(
+        'How many pods of the component share run for each backend: one, or none. What components says of it overrides this.',
+        {
+          minimum: 0,
+          maximum: 100,
+          fallback: 1,
+          rules: [atMost(1, 'shareReplicas', alone.reason)],
+        },
+      ),
       shareTypes,
       defaultShareType: text('Name of one of shareTypes, which shares have that ask for none.', {
         otherwise: 'that of defaultBackend',

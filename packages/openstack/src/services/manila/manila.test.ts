@@ -50,6 +50,16 @@ test('each backend has a process, a share type and a file of its own', () => {
   });
 });
 
+test('one pod runs for each backend, or none, as the spec says by either of its fields', () => {
+  const replicas = (spec: Partial<Manila['spec']>) =>
+    objectsOf(compose({ backends: [filesystem('fast')], ...spec })).flatMap(({ object: { kind, metadata, spec } }) =>
+      kind === 'Deployment' && metadata.name === 'manila-share-fast' ? [(spec as { replicas?: number }).replicas] : [],
+    );
+  expect(replicas({})).toEqual([1]);
+  expect(replicas({ shareReplicas: 0 })).toEqual([0]);
+  expect(replicas({ components: { share: { replicas: 0 } } })).toEqual([0]);
+});
+
 test('where shares are mounted from is written anew when the monitors change', () => {
   const salt = (monitorHosts: string) => {
     const known = surroundings(read);

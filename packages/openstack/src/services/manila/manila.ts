@@ -53,7 +53,10 @@ export const manila = defineService<Manila>({
   components: (context) => ({
     api: apiOf(words, 'manila.wsgi.wsgi:initialize_application()', 8786),
     scheduler: worker(words, context, 'scheduler', '192Mi'),
-    ...backendComponents(words, servedBackends(context), () => worker(words, context, 'share', '320Mi')),
+    ...backendComponents(words, servedBackends(context), () => ({
+      ...worker(words, context, 'share', '320Mi'),
+      replicas: context.spec.shareReplicas ?? 1,
+    })),
     data: { ...worker(words, context, 'data', '192Mi'), ...alone('data') },
   }),
   lasting,

@@ -2,6 +2,7 @@ import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
+import { notOffered } from '../../api/offering.ts';
 import { serviceRef } from '../../api/references.ts';
 import { days, passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { array, choice, int, object, required, rule, string, transition } from '../../api/schema.ts';
@@ -113,6 +114,30 @@ export const Octavia = defineApi({
         { fallback: 'ovn' },
       ),
       amphora,
+      managementNetworkCIDR: string(
+        'Addresses of the management network. Not offered: make that network, and name it in amphora.managementNetworkID.',
+        {
+          maxLength: 64,
+          rules: [
+            notOffered(
+              'managementNetworkCIDR',
+              'make the management network with such a subnet in Neutron, and state its identifier in amphora.managementNetworkID',
+            ),
+          ],
+        },
+      ),
+      amphoraImageSecretName: string(
+        'Secret that says where the image of servers is. Not offered: it is the one in Glance with the tag amphora.imageTag.',
+        {
+          maxLength: 253,
+          rules: [
+            notOffered(
+              'amphoraImageSecretName',
+              'upload the image to Glance with the tag amphora.imageTag, and state its project in amphora.imageOwnerID',
+            ),
+          ],
+        },
+      ),
       workerReplicas: countOf('the worker'),
       healthManagerReplicas: countOf('the health manager'),
       housekeeping: object('Removal of rows of deleted load balancers and servers.', {

@@ -1,13 +1,20 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { nameLength } from '../../api/names.ts';
-import { atMost, onlyOffered } from '../../api/offering.ts';
+import { atMost, notOffered, onlyOffered } from '../../api/offering.ts';
 import { serviceRef } from '../../api/references.ts';
-import { choice, int, object } from '../../api/schema.ts';
+import { nodeSelector, resources } from '../../api/scheduling.ts';
+import { choice, int, object, string } from '../../api/schema.ts';
 import { common, phase } from '../../api/status.ts';
 
 /** Why nothing runs a storlet: what the gateway `docker` needs of a node (storlets.gateway.gateways.docker.runtime). */
 const runtime =
   'the gateway docker starts containers by the socket of a Docker on its own node, and speaks with them by pipes in a directory of that node; pods that meet "restricted" have neither';
+
+/** A field of pods, which it has none of. */
+const ofPods = (field: string, way: string) => [
+  notOffered(field, `Storlets has no pods, its middleware runs in the proxies of Swift; ${way}`),
+];
+const ofProxies = (what: string, field: string) => `${what} Not offered: it has no pods; state ${field} of the Swift.`;
 
 /** Computing inside object storage. */
 export const Storlets = defineApi({
@@ -28,6 +35,24 @@ export const Storlets = defineApi({
       fallback: 0,
       rules: [atMost(0, 'gatewayReplicas', runtime)],
     }),
+    replicas: int(ofProxies('Number of pods.', 'replicas'), {
+      minimum: 0,
+      maximum: 100,
+      rules: ofPods('replicas', 'state replicas of the Swift, which are its proxies'),
+    }),
+    image: string(ofProxies('Image of pods.', 'images'), {
+      maxLength: 512,
+      rules: ofPods('image', 'state an image that has the middleware in images.proxy of the Swift'),
+    }),
+    resources: resources(
+      ofProxies('Requests and limits of pods.', 'resources'),
+      'none',
+      ofPods('resources', 'state resources of the Swift'),
+    ),
+    nodeSelector: nodeSelector(
+      ofProxies('Node labels of pods.', 'nodeSelector'),
+      ofPods('nodeSelector', 'state nodeSelector of the Swift'),
+    ),
     swiftRef: serviceRef('Swift', 'whose proxies get the middleware'),
   }),
   status: object('Observed state of Storlets.', { ...common, phase }),
