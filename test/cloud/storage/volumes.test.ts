@@ -1,27 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { guestImage, member } from '../fixture.ts';
-import { program } from '../kubernetes.ts';
 import { prefix, type User } from '../running-cloud.ts';
 import { until } from '../until.ts';
+import { digest, ofDevice, parentOf, rbd } from './devices.ts';
 import { attach, detach, guest, made, reaches, type Thing, withDisk } from './disks.ts';
-
-/** What the program rbd prints as JSON, as the administrator. */
-async function rbd<T>(...argv: readonly string[]): Promise<T> {
-  const inside = ['exec', '-n', 'ceph', 'statefulset/ceph', '-c', 'mon', '--', 'rbd', '--format', 'json', ...argv];
-  return JSON.parse(await program('kubectl', ...inside)) as T;
-}
-
-/** Runs a script of a shell beside Ceph, of a block device. @returns what it prints */
-const ofDevice = (script: string, image: string) =>
-  program('kubectl', 'exec', '-n', 'ceph', 'statefulset/ceph', '-c', 'mon', '--', 'bash', '-c', script, image);
-
-/** The digest of a whole block device. */
-async function digest(image: string): Promise<string> {
-  return (await ofDevice('rbd export --no-progress "$0" - | sha256sum', image)).split(' ')[0] ?? '';
-}
-
-const parentOf = async (image: string) =>
-  (await rbd<{ parent?: { pool: string; image: string } }>('info', image)).parent;
 
 test('what a guest writes to a volume another guest reads; their own disks are clones of the image', async () => {
   const user = await member();

@@ -218,3 +218,29 @@ test('nobody may use what is not whole: it becomes public when all of it is writ
   await keepResourceRecords(typeOf({ is_public: true }), plain.http);
   expect(plain.calls).toEqual(['POST /types {"type":{"name":"gold","public":true}}']);
 });
+
+test('an identifier is told where somebody asks, made or found; what there is one of is changed, and never made', async () => {
+  const { http, networks } = cloud(1);
+  const [network] = records.resources;
+  if (network === undefined) throw new Error('no network');
+  const of = { idOf: 'network/bells' };
+  const shape = { ...network, kind: 'shape', of, attributes: { mtu: 1300 } };
+  const both = { ...records, resources: [{ ...network, told: true, attributes: {} }, shape] };
+  const told: string[] = [];
+  // The API of the test lists whatever it is asked for: the only one is shown where one is.
+  const one: Http = async (request) => {
+    const answer = await http(request);
+    const id = /\/networks\/([0-9a-f]+)$/.exec(request.url)?.[1];
+    return request.method === 'GET' && id !== undefined
+      ? { ...answer, body: JSON.stringify({ network: networks.get(id) }) }
+      : answer;
+  };
+  const keep = () => keepResourceRecords(both, one, (line) => told.push(line));
+  expect(await keep()).toEqual(['created network bells', 'changed mtu of shape bells']);
+  expect(await keep()).toEqual([]);
+  const [made] = networks.values();
+  expect(made).toMatchObject({ mtu: 1300 });
+  expect(told).toEqual([`network bells: ${made?.id}`, `network bells: ${made?.id}`]);
+  expect(networks.size).toBe(1);
+  expect(await removeResourceRecords(both, one)).toEqual(['removed network bells']);
+});

@@ -23,6 +23,10 @@ export interface ResourceRecord {
   readonly attributes: Readonly<Record<string, unknown>>;
   /** It is the service's own, and goes with its data. */
   readonly own?: boolean;
+  /** One before it that has exactly one of these, by the same identifier; it goes with that. */
+  readonly of?: { readonly idOf: string };
+  /** Its identifier is told. */
+  readonly told?: boolean;
 }
 
 interface Entity {
@@ -34,9 +38,14 @@ interface Entity {
 /**
  * Makes resources what the records say; says in words what it changed. Of several with the name in the project the one
  * with the smallest id counts. Attributes that the records do not name, and keys of maps, are anybody's.
+ * @param tell is called with `<kind> <name>: <identifier>` of those whose identifier is told
  * @throws Error when an attribute differs that the API does not change
  */
-export async function keepResourceRecords(records: ResourceRecords, http: Http): Promise<string[]> {
+export async function keepResourceRecords(
+  records: ResourceRecords,
+  http: Http,
+  tell: (line: string) => void = () => undefined,
+): Promise<string[]> {
   const session = await openSession(http, records.url, records);
   const changes: string[] = [];
   const ids = new Map<string, string>();
@@ -45,8 +54,10 @@ export async function keepResourceRecords(records: ResourceRecords, http: Http):
     if (api === undefined) throw new Error(`the catalogue has no service of type ${record.type} in ${records.region}`);
     const attributes = resolved(record, ids);
     const title = `${record.kind} ${record.name}`;
-    const found = (await listed(api, record, session))[0];
-    ids.set(`${record.kind}/${record.name}`, found?.id ?? (await create(api, record, { attributes, session })));
+    const found = record.of === undefined ? (await listed(api, record, session))[0] : await only(api, record, ids);
+    const id = found?.id ?? (await create(api, record, { attributes, session }));
+    ids.set(`${record.kind}/${record.name}`, id);
+    if (record.told === true) tell(`${title}: ${id}`);
     if (found === undefined) {
       changes.push(`created ${title}`);
       continue;
@@ -74,7 +85,8 @@ export async function keepResourceRecords(records: ResourceRecords, http: Http):
 export async function removeResourceRecords(records: ResourceRecords, http: Http): Promise<string[]> {
   const session = await openSession(http, records.url, records);
   const changes: string[] = [];
-  for (const record of records.resources.filter(({ own }) => own !== true).toReversed()) {
+  const made = records.resources.filter(({ own, of }) => own !== true && of === undefined);
+  for (const record of made.toReversed()) {
     const api = apiOf(record, records, { session, http });
     const found = api && (await listed(api, record, session))[0];
     if (api === undefined || found === undefined) continue;
@@ -84,12 +96,13 @@ export async function removeResourceRecords(records: ResourceRecords, http: Http
   return changes;
 }
 
+/** Catalogues of others may have the identity API without its version: it is where the records say. */
 function apiOf(
   { type, api: { headers } }: ResourceRecord,
-  { region }: ResourceRecords,
+  { region, url: identity }: ResourceRecords,
   { session, http }: { session: Session; http: Http },
 ): JsonApi | undefined {
-  const url = session.endpoint(type, region);
+  const url = type === 'identity' ? identity : session.endpoint(type, region);
   return url === undefined ? undefined : jsonApi(http, url, { 'x-auth-token': session.token, ...headers });
 }
 
@@ -100,8 +113,17 @@ async function listed(
   session: Session,
 ) {
   const filter = owned === true ? `?name=${encodeURIComponent(name)}&project_id=${session.projectId}` : '';
-  const answer = (await api.call('GET', `${list ?? path}${filter}`)) as Record<string, Entity[]>;
+  const asked = (list ?? path).replace('{name}', encodeURIComponent(name));
+  const answer = (await api.call('GET', `${asked}${filter}`)) as Record<string, Entity[]>;
   return (answer[items ?? `${item}s`] ?? []).filter((one) => one.name === name).sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** The only one of what the record says that it is of. */
+async function only(api: JsonApi, record: ResourceRecord, ids: ReadonlyMap<string, string>): Promise<Entity> {
+  const { path, item } = record.api;
+  const { of: id = '' } = resolved({ ...record, attributes: { of: record.of } }, ids) as { of?: string };
+  const answer = (await api.call('GET', `${path}/${id}`)) as Record<string, object>;
+  return { ...answer[item], id };
 }
 
 /** Gives the id of what counts: where another run has made one as well, its own goes if that is not it. */

@@ -15,13 +15,14 @@ export interface RecordsWorld {
   readonly signal?: AbortSignal;
 }
 
-/** What is done with a list (`ca`: who has signed the certificate of its server, as PEM), by its target; says in words what it changed. */
-type Workers = Readonly<Record<string, (records: never, http: Http) => Promise<string[]>>>;
+/** What is done with a list (`ca`: who has signed the certificate of its server, as PEM), by its target; says in words what it changed, and tells what others have to know. */
+type Workers = Readonly<Record<string, (records: never, http: Http, tell?: Tell) => Promise<string[]>>>;
+type Tell = (line: string) => void;
 
 const keepers: Workers = {
   keystone: (records: IdentityRecords, http) => keepIdentityRecords(records, http),
   rabbitmq: (records: BrokerRecords, http) => keepBrokerRecords(records, http),
-  openstack: (records: ResourceRecords, http) => keepResourceRecords(records, http),
+  openstack: (records: ResourceRecords, http, tell) => keepResourceRecords(records, http, tell),
 };
 
 const removers: Workers = {
@@ -32,7 +33,7 @@ const removers: Workers = {
 
 /**
  * `openstack-operator records TARGET --file FILE`: makes what lives outside Kubernetes what the file says. Run twice it
- * changes nothing. Prints what it changed, never a secret. `records audit TARGET=FILE...` does so with several lists,
+ * changes nothing. Prints what it changed, never a secret; identifiers that are to be told are the container's termination message. `records audit TARGET=FILE...` does so with several lists,
  * each whatever becomes of the others, and leaves what it changed as the container's termination message; `records
  * remove TARGET=FILE...` takes back what the lists have made.
  * @returns the exit code: 0 done, 1 the other side refused or did not answer, 2 wrong arguments
@@ -43,7 +44,9 @@ export async function runRecords(args: readonly string[], world: RecordsWorld): 
   const [target = '', flag, file] = args;
   if (!(target in keepers) || flag !== '--file' || file === undefined || args.length !== 3) return usage(world);
   try {
-    const changes = await work(keepers, target, file, world);
+    const told: string[] = [];
+    const changes = await work(keepers, target, file, { ...world, tell: (line) => told.push(line) });
+    if (told.length > 0) world.writeMessage(told.join('\n'));
     for (const change of changes) world.print(change);
     world.print(changes.length === 0 ? 'nothing to change' : `${changes.length} changes`);
     return 0;
@@ -75,10 +78,15 @@ async function workOff(workers: Workers, lists: readonly string[], world: Record
 /** The kubelet takes 4096 bytes of a container's message; names are ASCII. */
 const mostOfMessage = 4000;
 
-async function work(workers: Workers, target: string, file: string, world: RecordsWorld): Promise<string[]> {
+async function work(
+  workers: Workers,
+  target: string,
+  file: string,
+  { tell, ...world }: RecordsWorld & { readonly tell?: Tell },
+): Promise<string[]> {
   const records = JSON.parse(world.read(file)) as { readonly ca?: string };
   const http = trusting(world.http, records.ca);
-  return (await workers[target]?.(records as never, patient(http, world.clock, 60, world.signal))) ?? [];
+  return (await workers[target]?.(records as never, patient(http, world.clock, 60, world.signal), tell)) ?? [];
 }
 
 function usage(world: RecordsWorld): number {

@@ -16,6 +16,7 @@ import { volumeClaim } from '../objects/volume-claim.ts';
 import { targetOf, type Upgrade, upgradeOf, upgradeProblem } from '../status/upgrade.ts';
 import { accessObjects } from '../vocabulary/access.ts';
 import { componentsOf } from '../vocabulary/api-tls.ts';
+import { foundResources } from '../vocabulary/cloud-resources.ts';
 import { equalDatabases, takenProblem } from '../vocabulary/common-accounts.ts';
 import type { Quorum } from '../vocabulary/component.ts';
 import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
@@ -136,8 +137,9 @@ function composeWith<R extends ServiceResource>(
       ...lastingStatus(service as unknown as Service, context),
     },
     finds: new Map(
-      (service.jobs?.(context) ?? []).flatMap(({ suffix, finds, findsOfFailed: ofFailed = false }) =>
-        finds ? [[context.named(suffix), { finds, ofFailed }]] : [],
+      findingJobs(service as unknown as Service, context).flatMap(
+        ({ suffix, finds, findsOfFailed: ofFailed = false }) =>
+          finds ? [[context.named(suffix), { finds, ofFailed }]] : [],
       ),
     ),
     tells: new Map(
@@ -157,6 +159,11 @@ function composeWith<R extends ServiceResource>(
       ),
     ),
   };
+}
+
+/** The Jobs that may find something. */
+function findingJobs(service: Service, context: Context): readonly Pick<Job, 'suffix' | 'finds' | 'findsOfFailed'>[] {
+  return [...(service.jobs?.(context) ?? []), ...foundResources(service, context)];
 }
 
 /** The quorum that `status.members` is about; a kind without that remembers its members by itself. */

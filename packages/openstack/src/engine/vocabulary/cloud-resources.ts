@@ -1,8 +1,10 @@
 import { secretReference } from '../../oslo/references.ts';
+import type { Context } from './context.ts';
 import { offerBy } from './dependencies.ts';
 import type { Keeping, Kept } from './keeping.ts';
 import { recordsFile } from './records.ts';
-import type { ReferenceField } from './surroundings.ts';
+import type { Found, Job, Service } from './service.ts';
+import type { ReferenceField, ServiceResource } from './surroundings.ts';
 import { authorityOf } from './trust.ts';
 
 /**
@@ -17,6 +19,10 @@ export interface CloudResource {
   readonly name: string;
   /** What the API is told of it, and shows: a value, or `idOf` another one before it. Of a map its keys count, and no others. */
   readonly attributes: Readonly<Record<string, unknown>>;
+  /** `idOf` one before it that has exactly one of these, by the same identifier: it is changed, and never made. */
+  readonly of?: { readonly idOf: string };
+  /** Its identifier is remembered (`found` of the kind's status): `foundId` has it. */
+  readonly told?: true;
 }
 
 /** How an attribute is written that does not go with the item: `{ <attribute>: value }`, or nothing where it is a GET. */
@@ -34,7 +40,7 @@ export interface AttributeWrite {
 export interface ResourceApi {
   /** Path of the collection, below the URL that the catalogue has: `/v2.0/networks`. */
   readonly path: string;
-  /** Where they are listed with all that is shown of them, when that is another path. */
+  /** Where they are listed with all that is shown of them, when that is another path; `{name}` is the name. */
   readonly list?: string;
   /** Key of one in bodies. */
   readonly item: string;
@@ -60,6 +66,35 @@ export interface ResourceApi {
 export function idOf(kind: string, name: string): { readonly idOf: string } {
   return { idOf: `${kind}/${name}` };
 }
+
+/** What Keystone and most APIs make of identifiers. Whoever may write a status may have written another one. */
+const identifier = /^[\w-]{1,64}$/;
+
+/** What the Job of the resources has found of those that are told, which it says as `<kind> <name>: <identifier>`. */
+export function foundResources(service: Service, context: Context): Pick<Job, 'suffix' | 'finds'>[] {
+  const told = resourcesOf({ service, context }).flatMap((one) => (one.told === true ? [titleOf(one)] : []));
+  if (told.length === 0) return [];
+  const finds = (words: readonly string[], before: Found): Found => ({
+    ...before,
+    ...Object.fromEntries(
+      words
+        .map((line) => line.split(': '))
+        .filter(([title = '', id = '']) => told.includes(title) && identifier.test(id)),
+    ),
+  });
+  return [{ suffix: resourceRecords.suffix, finds }];
+}
+
+/** The identifier of a resource that is told; undefined until it is known. */
+export function foundId(
+  { status }: ServiceResource & { readonly status?: { readonly found?: Found } },
+  resource: Pick<CloudResource, 'kind' | 'name'>,
+): string | undefined {
+  const id = status?.found?.[titleOf(resource)];
+  return id !== undefined && identifier.test(id) ? id : undefined;
+}
+
+const titleOf = ({ kind, name }: Pick<CloudResource, 'kind' | 'name'>): string => `${kind} ${name}`;
 
 /**
  * What a service has in others of its cloud (`<name>-resource-create`), made as its first user. It is found by its name,
@@ -98,7 +133,7 @@ export const resourceRecords: Keeping = {
   things: (kept) =>
     resourcesOf(kept)
       .filter((one) => !isOwn(kept, one.in))
-      .map(({ kind, name }) => `${kind} ${name}`)
+      .map(titleOf)
       .join(', '),
 };
 

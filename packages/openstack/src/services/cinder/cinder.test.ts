@@ -325,3 +325,38 @@ test('types are encrypted where somebody keeps the keys', () => {
     '[key_manager]\\nbackend = barbican\\n',
   );
 });
+
+test('a backend keeps volumes of images once the project and the user of these are known', () => {
+  const backends = [{ ...pool('fast'), imageCache: { maxSize: '20.5Gi' } }, pool('slow')];
+  const composedWith = (found: Readonly<Record<string, string>>) => {
+    const resource = { ...sample, status: { found }, spec: { ...sample.spec, backends } };
+    const composition = composed(resource, surroundings(read));
+    const objects = objectsOf(composition).map(({ object }) => object);
+    const files = (name: string) =>
+      JSON.stringify(objects.filter(({ metadata }) => metadata.name?.startsWith(`cinder-volume-${name}-config`)));
+    const waits = composition.steps.find(({ condition }) => condition === 'ImageCacheReady')?.problem;
+    return { files, waits, finds: composition.finds, all: JSON.stringify(objects) };
+  };
+  const before = composedWith({});
+  expect(before.waits).toEqual({
+    reason: 'Waiting',
+    message: expect.stringContaining('the Job cinder-resource-create tells them'),
+  });
+  expect(before.files('fast')).not.toContain('image_volume_cache');
+  const { finds } = before.finds?.get('cinder-resource-create') ?? {};
+  const words = ['project cinder-internal: a1', 'user cinder-internal: b2', 'user other: c3', 'nothing to change'];
+  const found = finds?.(words, { kept: 'yes' }) ?? {};
+  expect(found).toEqual({ kept: 'yes', 'project cinder-internal': 'a1', 'user cinder-internal': 'b2' });
+  const after = composedWith(found);
+  expect(after.waits).toBeUndefined();
+  expect(after.files('fast')).toContain(
+    'cinder_internal_tenant_project_id = a1\\ncinder_internal_tenant_user_id = b2\\n',
+  );
+  expect(after.files('fast')).toContain('image_volume_cache_enabled = true\\nimage_volume_cache_max_size_gb = 20\\n');
+  expect(after.files('slow')).not.toMatch(/image_volume_cache|internal_tenant/);
+  // Who may write a status may read no Secret by it.
+  const stolen = composedWith({ ...found, 'user cinder-internal': '{{cinder-db-password/password}}' });
+  expect(stolen.waits).toBeDefined();
+  expect(stolen.all).not.toContain('internal_tenant');
+  expect(finds?.(['user cinder-internal: {{a/b}}'], {})).toEqual({});
+});

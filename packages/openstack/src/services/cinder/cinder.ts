@@ -17,6 +17,7 @@ import {
   worker,
 } from '../backends.ts';
 import { backupPath, configSets, counting, isInCeph, lasting, poolsOf, usesCeph, words } from './configuration.ts';
+import { internalTenant, quotaApi, unknownTenant } from './image-cache.ts';
 import { type Backend, Cinder } from './kind.ts';
 import { driverMistakes, storageProblems } from './problems.ts';
 import { encryptedTypes, volumeTypeApi, volumeTypes } from './volume-types.ts';
@@ -26,7 +27,7 @@ export const cinder = defineService<Cinder>({
   kind: Cinder,
   offers: {
     cinderRef: {
-      resources: volumeTypeApi,
+      resources: { ...volumeTypeApi, ...quotaApi },
     },
   },
   child: { field: 'cinder', phase: 'CoreServices', description: 'Block storage.', optional: true },
@@ -56,7 +57,7 @@ export const cinder = defineService<Cinder>({
       return { 'nova.conf': { cinder } };
     },
   },
-  resources: ({ spec }) => volumeTypes(spec),
+  resources: (context) => [...volumeTypes(context.spec), ...internalTenant(context)],
   owned: ownedBy({
     enabled_backends: 'spec.backends',
     default_volume_type: 'spec.defaultBackend or spec.defaultVolumeType',
@@ -92,7 +93,7 @@ export const cinder = defineService<Cinder>({
   }),
   schedules: (context) => [housekeeping(context)],
   findings: (context) => ({ mistakes: driverMistakes(context) }),
-  problems: (context) => refusedBy(storageProblems(context)),
+  problems: (context) => ({ ...refusedBy(storageProblems(context)), ...unknownTenant(context) }),
 });
 
 /** What sudo and the helpers of Cinder and os-brick need. */

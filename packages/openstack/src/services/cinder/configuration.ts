@@ -23,6 +23,7 @@ import {
   hostOf,
   common as shared,
 } from '../backends.ts';
+import { imageCache, ownedByCache } from './image-cache.ts';
 import type { Backend, Cinder } from './kind.ts';
 
 /** How Cinder words its backends. */
@@ -140,12 +141,17 @@ function clients(context: Context<Cinder>): Layer {
 
 function volume(context: Context<Cinder>, backend: Backend): Layer {
   const { availabilityZone: zone } = backend;
+  const cache = imageCache(context, backend);
   const options = {
     backend_host: hostOf(context, backend),
     ...(zone === undefined ? {} : { backend_availability_zone: zone }),
     ...rbd(context, backend),
+    ...cache.section,
   };
-  return { DEFAULT: { enabled_backends: backend.name }, ...backendSection(words, backend, options) };
+  return {
+    DEFAULT: { enabled_backends: backend.name, ...cache.process },
+    ...backendSection(words, backend, options),
+  };
 }
 
 function rbd(context: Context<Cinder>, { type, cephPoolName = '' }: Backend): Layer[string] {
@@ -175,6 +181,7 @@ function layer(backend: Backend): UserLayer {
       backend_host: 'backendHost',
       backend_availability_zone: 'availabilityZone',
       ...(isPool ? ownedByPool : {}),
+      ...ownedByCache(backend),
     },
     elsewhere: isPool ? ownedByCluster : {},
   });

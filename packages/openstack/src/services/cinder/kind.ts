@@ -5,7 +5,7 @@ import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { array, bool, choice, type Infer, int, map, object, required, rule, string } from '../../api/schema.ts';
-import { common, endpoints, lasting, phase } from '../../api/status.ts';
+import { common, endpoints, found, lasting, phase } from '../../api/status.ts';
 import { size, storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
@@ -53,6 +53,24 @@ const backends = backendsField({
     ),
     conversionSize: size(
       'Room for images while they are downloaded and converted, on the disk of the node: the largest image, converted. A process that takes more is evicted, and its node has to have that much. If absent, there is no bound.',
+    ),
+    imageCache: object(
+      'Volumes of images that the backend keeps: the next volume of an image is a copy of the one before. They belong to the project cinder-internal, which has no quota. If absent, images are not kept; volumes that were stay until somebody deletes them.',
+      {
+        maxSize: size(
+          'Room for them: an image that is larger is not kept, and of the others those that were used longest ago go. Whole GiB count. If absent, there is no bound.',
+        ),
+        maxCount: int('How many there may be. If absent, there is no bound.', { minimum: 1, maximum: 100_000 }),
+      },
+      {
+        rules: [
+          rule(
+            "!has(self.maxSize) || quantity(self.maxSize).compareTo(quantity('1Gi')) >= 0",
+            'expected at least 1Gi: no volume is smaller',
+            '.maxSize',
+          ),
+        ],
+      },
     ),
   },
   fixed: { fields: { cephPoolName: "''" }, why: 'its volumes are recorded under them, or lie there' },
@@ -172,7 +190,7 @@ export const Cinder = defineApi({
       }),
     },
   ),
-  status: object('Observed state of Cinder.', { ...common, phase, ...endpoints, lasting }),
+  status: object('Observed state of Cinder.', { ...common, phase, ...endpoints, found, lasting }),
   columns: [endpointColumn],
 });
 

@@ -8,6 +8,7 @@ import { login } from './client-options.ts';
 import { clientFiles } from './clouds.ts';
 import { Keystone } from './kind.ts';
 import { identityRecords } from './records.ts';
+import { identityApi } from './resources.ts';
 
 /** Identity (phase 1 plan, task 13). */
 export const keystone = defineService<Keystone>({
@@ -19,6 +20,7 @@ export const keystone = defineService<Keystone>({
       external: externalIdentity,
       keeps: identityRecords,
       clientOptions: [login],
+      resources: identityApi,
     },
   },
   child: { field: 'keystone', phase: 'Identity', description: 'The identity service.', clientsTrustFirst: true },

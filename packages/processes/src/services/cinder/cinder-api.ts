@@ -9,7 +9,8 @@ import { joinCoordination } from '../../oslo/coordination.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { backupsRoute } from './cinder-backups.ts';
-import { cinderDatabase, newVolume, saveVolume } from './cinder-store.ts';
+import { evict, imageOf } from './cinder-images.ts';
+import { cinderDatabase, newVolume, quotaOf, saveVolume } from './cinder-store.ts';
 import { qosSpecs, typesRoute, volumeTypes } from './cinder-types.ts';
 
 /** `cinder.wsgi.api:application`: joins the others, parses the broker's URL, and knows no database before the first request. */
@@ -46,6 +47,7 @@ function api(context: ServiceContext, messaging: Messaging): Api {
       types: typesRoute,
       'qos-specs': onlyAdmin('volume_extension:qos_specs_manage:get_all', () => undefined),
       'os-services': onlyAdmin('volume_extension:services:index', (call) => services(context, call)),
+      'os-quota-sets': (call) => quotas(context, call),
       volumes: (call) => volumes(context, messaging, call),
       backups: (call) => backupsRoute(context, messaging, call),
     },
@@ -82,19 +84,40 @@ async function services(context: ServiceContext, { request, id = '', body, query
   return json(200, changed);
 }
 
+const ofQuotas = ['volumes', 'snapshots', 'gigabytes', 'backups', 'backup_gigabytes'];
+
+/** Quotas of a project, whether Keystone knows it or not. @throws Fault */
+async function quotas(context: ServiceContext, { request, id = '', body, store, identity }: Call): Promise<HttpReply> {
+  if (!['GET', 'PUT'].includes(request.method))
+    throw new Fault(405, 'The method is not allowed for the requested URL.');
+  if (request.method === 'PUT' && !identity.roles.includes('admin'))
+    throw new Fault(403, commonWords.forbidden('volume_extension:quotas:update'));
+  const { quota_set: wanted = {} } = body as { quota_set?: Row };
+  const unknown = Object.keys(wanted).find((name) => !ofQuotas.includes(name));
+  if (unknown !== undefined) throw new Fault(400, `Bad key(s) in quota set: ${unknown}`);
+  const set = await store((schema) => {
+    for (const [resource, limit] of Object.entries(wanted))
+      tableOf(schema, 'quotas').set(`${id}/${resource}`, { project_id: id, resource, hard_limit: limit });
+    return Object.fromEntries(ofQuotas.map((name) => [name, quotaOf(context, schema, id, name)]));
+  });
+  return json(200, { quota_set: request.method === 'GET' ? { ...set, id } : set });
+}
+
 /** @throws Fault */
 async function volumes(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply | undefined> {
   const { request, id, part, store, identity, query } = call;
   if (part === 'action' && request.method === 'POST') return extend(messaging, call);
   if (part !== undefined) throw new Fault(404, 'The resource could not be found.');
   if (request.method === 'POST') return create(context, messaging, call);
-  const isAll = identity.roles.includes('admin') && query.get('all_tenants') === '1';
+  const isList = id === undefined || id === 'detail';
+  // One of another project an administrator finds by its identifier alone.
+  const isAll = identity.roles.includes('admin') && (!isList || query.get('all_tenants') === '1');
   const rows = await store((schema) =>
     [...tableOf(schema, 'volumes').values()]
       .filter((row) => isAsked(row, isAll ? undefined : identity.projectId, query.get('host')))
       .map((row) => shown(row, schema)),
   );
-  if (id === undefined || id === 'detail') return json(200, { volumes: rows });
+  if (isList) return json(200, { volumes: rows });
   const volume = rows.find((row) => row['id'] === id);
   if (volume === undefined) throw new Fault(404, `Volume ${id} could not be found.`);
   if (request.method === 'GET') return json(200, { volume });
@@ -106,6 +129,7 @@ async function volumes(context: ServiceContext, messaging: Messaging, call: Call
       'Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots, awaiting a transfer, or be disassociated from snapshots after volume transfer.',
     );
   await store((schema) => {
+    evict(schema, id);
     // What no backend has seen is gone at once.
     if (typeof host !== 'string') tableOf(schema, 'volumes').delete(id);
     else saveVolume(schema, id, { status: 'deleting' });
@@ -154,13 +178,18 @@ async function create(
   messaging: Messaging,
   { body, store, identity }: Call,
 ): Promise<HttpReply> {
-  const { name = null, size, volume_type: asked, imageRef } = (body['volume'] ?? {}) as Row & { volume_type?: string };
-  if (imageRef !== undefined) throw new Fault(400, 'this simulated Cinder knows no volumes of images');
+  const {
+    name = null,
+    size,
+    volume_type: asked,
+    imageRef,
+  } = (body['volume'] ?? {}) as Row & { volume_type?: string; imageRef?: string };
   if (!Number.isInteger(size) || Number(size) <= 0)
     throw new Fault(
       400,
       `Invalid input received: Volume size '${JSON.stringify(size)}' must be an integer and greater than 0`,
     );
+  const image = imageRef === undefined ? {} : { image: await imageOf(context, identity, imageRef) };
   const fallback = context.config.text('DEFAULT', 'default_volume_type');
   const volume = await store((schema) => {
     const wanted = asked ?? fallback;
@@ -173,7 +202,7 @@ async function create(
         ? new Fault(500, `The request cannot be fulfilled as the default volume type ${fallback} cannot be found.`)
         : new Fault(404, `Volume type with name ${asked} could not be found.`);
     if (type['encryption'] !== undefined) throw new Fault(400, 'this simulated Cinder knows no encrypted volumes');
-    const most = context.config.integer('DEFAULT', 'quota_volumes');
+    const most = quotaOf(context, schema, identity.projectId, 'volumes');
     const has = [...tableOf(schema, 'volumes').values()].filter((one) => one['project_id'] === identity.projectId);
     if (most >= 0 && has.length >= most)
       throw new Fault(
@@ -184,7 +213,7 @@ async function create(
     tableOf(schema, 'volumes').set(String(row['id']), row);
     return shown(row, schema);
   });
-  messaging.cast('cinder-scheduler', 'create_volume', { volume: volume['id'] });
+  messaging.cast('cinder-scheduler', 'create_volume', { volume: volume['id'], ...image });
   return json(202, { volume });
 }
 

@@ -9,6 +9,7 @@ import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { scheduleBackup } from './cinder-backups.ts';
 import { volumeDrivers } from './cinder-drivers.ts';
+import { failed, fill, type OfImage } from './cinder-images.ts';
 import { runService } from './cinder-service.ts';
 import { cinderDatabase, saveVolume } from './cinder-store.ts';
 
@@ -24,7 +25,7 @@ export const cinderScheduler: ServiceProgram = {
     const handler: RpcHandler = (method, parameters) =>
       method === 'create_backup'
         ? scheduleBackup(context, links, parameters as Parameters<typeof scheduleBackup>[2])
-        : schedule(context, links, volumeOf(parameters));
+        : schedule(context, links, parameters as NewVolume);
     await runService(context, { host: hostOf(context), binary: 'cinder-scheduler', database, messaging, handler });
     return 0;
   },
@@ -38,12 +39,22 @@ function sizeIn(parameters: unknown): Row {
   return size === undefined ? {} : { size };
 }
 
+/** A volume that is to be made, of an image or empty. */
+interface NewVolume {
+  readonly volume: string;
+  readonly image?: OfImage;
+}
+
 interface Links {
   readonly messaging: Messaging;
   readonly database: Database;
 }
 
-async function schedule(context: ServiceContext, { messaging, database }: Links, id: string): Promise<void> {
+async function schedule(
+  context: ServiceContext,
+  { messaging, database }: Links,
+  { volume: id, ...more }: NewVolume,
+): Promise<void> {
   const host = await database.transaction('UPDATE', (schema) => {
     const volume = tableOf(schema, 'volumes').get(id);
     const type = tableOf(schema, 'volume_types').get(String(volume?.['volume_type_id']));
@@ -60,7 +71,8 @@ async function schedule(context: ServiceContext, { messaging, database }: Links,
       });
     return backend?.['host'];
   });
-  if (typeof host === 'string') return messaging.cast(`cinder-volume.${host}`, 'create_volume', { volume: id });
+  if (typeof host === 'string')
+    return messaging.cast(`cinder-volume.${host}`, 'create_volume', { volume: id, ...more });
   context.log.error(
     'cinder.scheduler.flows.create_volume',
     'Failed to run task cinder.scheduler.flows.create_volume.ScheduleCreateVolumeTask;volume:create: No valid backend was found. No weighed backends available',
@@ -118,6 +130,8 @@ async function serveBackend(context: ServiceContext, backend: string, host: stri
       try {
         const pool = driver(process, config, backend);
         log.info(logger, 'Driver initialization completed successfully.');
+        const caches = config.boolean(backend, 'image_volume_cache_enabled') ? 'enabled' : 'disabled';
+        log.info(logger, `Image-volume cache ${caches} for host ${host}.`);
         const can = { volume_backend_name: config.text(backend, 'volume_backend_name', short), pool };
         return () => can;
       } catch (error) {
@@ -127,12 +141,22 @@ async function serveBackend(context: ServiceContext, backend: string, host: stri
     }
     return undefined;
   };
+  const filledWith = async (image: OfImage, id: string): Promise<Row> => {
+    try {
+      await fill({ context, database, backend }, id, image);
+      return { bootable: 'true', volume_image_metadata: { image_id: image.id } };
+    } catch (error) {
+      return failed(context, id, error);
+    }
+  };
   const handler: RpcHandler = async (method, parameters) => {
     const id = volumeOf(parameters);
     await pause(process, startTimes.cinderVolume);
+    const { image } = parameters as NewVolume;
+    const filled = image === undefined ? {} : await filledWith(image, id);
     await database.transaction('UPDATE', (schema) => {
       if (method === 'delete_volume') tableOf(schema, 'volumes').delete(id);
-      else saveVolume(schema, id, { status: 'available', ...sizeIn(parameters) });
+      else saveVolume(schema, id, { status: 'available', ...sizeIn(parameters), ...filled });
     });
     log.info('cinder.volume.manager', `${method} of ${id} on ${host} completed successfully.`);
   };

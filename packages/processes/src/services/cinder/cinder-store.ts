@@ -36,3 +36,9 @@ export function newVolume(context: ServiceContext, volume: Row): Row {
 export function saveVolume(schema: Schema, id: string, change: Row): void {
   Object.assign(tableOf(schema, 'volumes').get(id) ?? {}, change);
 }
+
+/** What a project may have at most; -1: as much as it likes. Who has no quota of its own has that of all. */
+export function quotaOf({ config }: ServiceContext, schema: Schema, project: unknown, resource: string): number {
+  const own = tableOf(schema, 'quotas').get(`${String(project)}/${resource}`)?.['hard_limit'];
+  return own === undefined ? config.integer('DEFAULT', `quota_${resource}`) : Number(own);
+}
