@@ -1,42 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { admin, member } from '../fixture.ts';
+import { member } from '../fixture.ts';
 import { controlPlane, program } from '../kubernetes.ts';
 import { prefix, type User } from '../running-cloud.ts';
 import { until } from '../until.ts';
-import { made, reaches, servicesAreUp, type Thing } from './disks.ts';
-
-const second = { name: 'second', type: 'ceph', cephPoolName: 'vms' };
-
-/** The backends of the control plane, with another one or without. */
-async function backends(more: readonly object[]): Promise<void> {
-  const { metadata, spec } = await controlPlane();
-  const { cinder } = spec as { cinder: { backends: readonly { readonly name: string }[] } };
-  const others = cinder.backends.filter(({ name }) => name !== second.name);
-  const patch = JSON.stringify({ spec: { cinder: { backends: [...others, ...more] } } });
-  const cloud = ['-n', metadata.namespace, 'openstackcontrolplane', metadata.name];
-  await program('kubectl', 'patch', ...cloud, '--type', 'merge', '-p', patch);
-}
-
-interface Service {
-  readonly host: string;
-  readonly status: string;
-  readonly state: string;
-}
-
-/** Waits until the service of the backend is so. */
-async function serviceIs(status: string): Promise<void> {
-  const service = async () =>
-    (await admin.call<Service[]>('block_storage.services')).find(({ host }) => host.endsWith('@second'));
-  await until({
-    what: `cinder-volume of the backend to be ${status}`,
-    seconds: 180,
-    probe: async () => {
-      const found = await service();
-      return (found?.status === status && (status === 'disabled' || found.state === 'up')) || undefined;
-    },
-    explain: async () => JSON.stringify(await service()),
-  });
-}
+import { made, reaches, type Thing } from './disks.ts';
+import { addSecond, backends, goesWithTest, second, serviceIs } from './second-backend.ts';
 
 const ofType = { name: `${prefix}second`, size: 1, volume_type: second.name };
 
@@ -54,17 +22,8 @@ test('a backend that is removed takes no more volumes, and its process stays unt
   const { name, namespace } = (await controlPlane()).metadata;
   const kubectl = (...argv: readonly string[]) => program('kubectl', '-n', namespace, ...argv);
   const deployments = async () => await kubectl('get', 'deployment', '-o', 'name');
-  onTestFinished(async () => {
-    await backends([]);
-    await servicesAreUp().catch(() => undefined);
-  }, 300_000);
-  await backends([second]);
-  await serviceIs('enabled');
-  await until({
-    what: 'the type of the backend',
-    seconds: 180,
-    probe: async () => (await user.call('block_storage.find_type', second.name)) !== null || undefined,
-  });
+  goesWithTest();
+  await addSecond();
   const volume = await made(user, 'volume', ofType);
   await backends([]);
   const told = async () => {
@@ -87,7 +46,6 @@ test('a backend that is removed takes no more volumes, and its process stays unt
     probe: async () => !(await deployments()).includes(`${name}-cinder-volume-second`) || undefined,
     explain: told,
   });
-  await backends([second]);
-  await serviceIs('enabled');
+  await addSecond();
   await made(user, 'volume', ofType);
 }, 1_200_000);
