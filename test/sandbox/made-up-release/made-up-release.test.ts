@@ -5,9 +5,15 @@ import { expect, test } from 'vitest';
 test('an upgrade expands the schema, replaces the programs, then contracts it, through restarts of the operator', async () => {
   const run = new URL('run.ts', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, [run]);
-  const { moments, messages, release, refused, after } = JSON.parse(stdout) as Record<string, unknown>;
+  const { moments, messages, held, release, refused, after } = JSON.parse(stdout) as Record<string, unknown>;
   const [old, next] = ['quay.io', 'next.example.org'];
   const guarded = true;
+  // No program is replaced while the check of the new release finds what it cannot run on.
+  expect(held).toEqual({
+    message: expect.stringContaining('keystone-status upgrade check failed: the log of the Job says'),
+    phase: 'Expand',
+    api: [`api: ${old}`],
+  });
   expect(moments).toEqual([
     { api: [`api: ${old}`], jobs: [`db-sync: ${old}`], ready: 'True', guarded },
     { phase: 'Expand', api: [`api: ${old}`], jobs: [`db-expand: ${next}`], ready: 'False', guarded },

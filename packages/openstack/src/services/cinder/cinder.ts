@@ -89,6 +89,7 @@ export const cinder = defineService<Cinder>({
   migrate: () => ({
     image: 'cinder-api',
     sync: ['cinder-manage', 'db', 'sync'],
+    check: ['cinder-status'],
     contract: [['cinder-manage', 'db', 'online_data_migrations']],
   }),
   schedules: (context) => [housekeeping(context)],

@@ -117,6 +117,8 @@ export const glance = defineService<Glance>({
       ['glance-manage', 'db', 'expand'],
       ['glance-manage', 'db', 'migrate'],
     ],
+    // By itself it reads another file than the API.
+    check: ['glance-status', '--config-file', '/etc/glance/glance-api.conf'],
     contract: [['glance-manage', 'db', 'contract']],
   }),
   jobs: () => [

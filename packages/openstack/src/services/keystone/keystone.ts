@@ -86,6 +86,7 @@ export const keystone = defineService<Keystone>({
     mounts: keys(context),
     sync: ['keystone-manage', 'db_sync'],
     expand: [['keystone-manage', 'db_sync', '--expand']],
+    check: ['keystone-status'],
     contract: [['keystone-manage', 'db_sync', '--contract']],
   }),
   jobs: (context) => [

@@ -63,7 +63,7 @@ export const manila = defineService<Manila>({
   remembers: rememberedBackends,
   heldBy: { counts: [shares] },
   staying: (context) => stayingBackends(words, context, counting),
-  migrate: () => ({ image: 'manila-api', sync: ['manila-manage', 'db', 'sync'] }),
+  migrate: () => ({ image: 'manila-api', sync: ['manila-manage', 'db', 'sync'], check: ['manila-status'] }),
   problems: (context) => refusedBy(problemsOf(context)),
 });
 

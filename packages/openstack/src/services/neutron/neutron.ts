@@ -143,6 +143,7 @@ export const neutron = defineService<Neutron>({
     mounts: state,
     sync: ['neutron-db-manage', ...files, 'upgrade', 'heads'],
     expand: [['neutron-db-manage', ...files, 'upgrade', '--expand']],
+    check: ['neutron-status', ...files],
     contract: [['neutron-db-manage', ...files, 'upgrade', '--contract']],
   }),
   carriedBy: ['ovnRef'],

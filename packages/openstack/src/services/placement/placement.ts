@@ -50,6 +50,7 @@ export const placement = defineService<Placement>({
   migrate: () => ({
     image: 'placement-api',
     sync: ['placement-manage', 'db', 'sync'],
+    check: ['placement-status'],
     contract: [['placement-manage', 'db', 'online_data_migrations']],
   }),
 });

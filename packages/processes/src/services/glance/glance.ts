@@ -1,6 +1,7 @@
 import { plain } from '../../http.ts';
 import { type Api, apiHandler, versions } from '../../model/api.ts';
 import { bindPatiently } from '../../model/eventlet-server.ts';
+import { upgradeCheck } from '../../model/manage.ts';
 import { model } from '../../model/model.ts';
 import type { CommandContext } from '../../model/program.ts';
 import { PythonError, SystemExit } from '../../oslo/python-error.ts';
@@ -28,6 +29,10 @@ export const glance = model({
   programs: {
     ...cachePrograms,
     'glance-manage': glanceManage,
+    'glance-status': {
+      takes: startTimes.glanceManage.start,
+      commands: { 'upgrade check': upgradeCheck({ 'Sheepdog Driver Removal': () => Promise.resolve(undefined) }) },
+    },
     'glance-api': { takes: startTimes.glanceApi, run: serve },
   },
 });

@@ -1,4 +1,5 @@
-import { chosenHeads, type ManageProgram, revisions, upgrade } from '../../model/manage.ts';
+import { type Row, rowsOf } from '../../infrastructure/mysql-protocol.ts';
+import { chosenHeads, type ManageProgram, revisions, upgrade, upgradeCheck } from '../../model/manage.ts';
 import type { CommandContext } from '../../model/program.ts';
 import { Database } from '../../oslo/database.ts';
 import { revisionsOf } from '../../oslo/project-database.ts';
@@ -24,6 +25,28 @@ export const keystoneManage: ManageProgram = {
       ].join(' '),
       run: bootstrapCommand,
     },
+  },
+};
+
+/** `keystone-status`. */
+export const keystoneStatus: ManageProgram = {
+  takes: startTimes.keystoneManage.start,
+  commands: {
+    'upgrade check': upgradeCheck({
+      'Check default roles are immutable': async (context) => {
+        const roles = await new Database(context, keystoneDatabase).transaction('SELECT', (schema) =>
+          rowsOf(schema, 'role', { domain_id: null }),
+        );
+        const failed = roles.filter(
+          ({ name, options }) =>
+            ['admin', 'member', 'reader'].includes(String(name)) &&
+            (options as Row | undefined)?.['immutable'] !== true,
+        );
+        return failed.length === 0
+          ? undefined
+          : `Roles are not immutable: ${failed.map(({ name }) => name).join(', ')}`;
+      },
+    }),
   },
 };
 

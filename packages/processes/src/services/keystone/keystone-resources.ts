@@ -53,7 +53,8 @@ export function collectionsOf({ passwords, clock }: { passwords: Passwords; cloc
       defaults: { domain_id: null, description: null },
       saving: (row, use, before) => {
         demandDomain(row, use);
-        if ((before?.['options'] as Row | undefined)?.['immutable'] === true)
+        const immutable = (role: Row | undefined) => (role?.['options'] as Row | undefined)?.['immutable'];
+        if (immutable(before) === true && immutable(row) !== false)
           throw new Fault(403, `Cannot modify immutable resource role: ${String(row['id'])}.`);
       },
     },

@@ -1,5 +1,6 @@
 import { ovsControlCommands } from '../../infrastructure/ovs-vsctl.ts';
 import { ovsdbCommands } from '../../infrastructure/ovsdb-server.ts';
+import { upgradeCheck } from '../../model/manage.ts';
 import { model } from '../../model/model.ts';
 import { broker } from '../../model/wsgi.ts';
 import { startTimes } from '../../start-times.ts';
@@ -22,7 +23,17 @@ export const neutron = model({
     '/etc/neutron/api-paste.ini': '[composite:neutron]\nuse = egg:Paste#urlmap\n',
     '/etc/neutron/rootwrap.conf': '[DEFAULT]\nfilters_path=/etc/neutron/rootwrap.d\n',
   },
-  programs: { 'neutron-db-manage': neutronDbManage, 'neutron-ovn-metadata-agent': metadataAgent, ...neutronServers },
+  programs: {
+    'neutron-db-manage': neutronDbManage,
+    'neutron-status': {
+      takes: startTimes.neutronDbManage.start,
+      commands: {
+        'upgrade check': upgradeCheck({ 'Policy File JSON to YAML Migration': () => Promise.resolve(undefined) }),
+      },
+    },
+    'neutron-ovn-metadata-agent': metadataAgent,
+    ...neutronServers,
+  },
   applications: {
     'neutron.wsgi.api:application': {
       files: ['neutron.conf', 'plugins/ml2/ml2_conf.ini'],
