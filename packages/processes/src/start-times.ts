@@ -36,6 +36,7 @@ export const startTimes = {
   barbicanServer: 1900,
   swiftRingBuilder: 400,
   swiftServer: 1200,
+  xattr: 200,
   cinderManage: { start: 1500, dbSync: 1300 },
   cinderApi: 2500,
   cinderService: 2500,

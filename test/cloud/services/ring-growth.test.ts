@@ -9,6 +9,7 @@ import { execute, isReady, type PodState, podOf, pods } from '../pods.ts';
 import type { User } from '../running-cloud.ts';
 import { SdkError } from '../sdk.ts';
 import { timed, until } from '../until.ts';
+import { swiftSpec } from './swift-spec.ts';
 
 const name = 'ring-growth';
 const script = readFileSync(new URL('misplaced.py', import.meta.url), 'utf8');
@@ -54,6 +55,7 @@ async function makeSwift(): Promise<void> {
         { index: 2, name: 'fragments', erasureCoding: { dataFragments: 2, parityFragments: 1 } },
       ],
       storage: { size: '1Gi' },
+      checkDevices: swiftSpec.checkDevices,
     },
   };
   onTestFinished(async () => {

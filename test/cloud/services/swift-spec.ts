@@ -5,4 +5,6 @@ export const swiftSpec = {
   storagePolicies: [{ index: 1, name: 'other', replicaCount: 1 }],
   storageNodes: 1,
   storage: { size: '1Gi' },
+  // Volumes of the cluster may be of ext4.
+  checkDevices: false,
 } as const;

@@ -13,7 +13,8 @@ export async function account(cloud: Cloud) {
   const token = await login(cloud);
   const id = (await entitiesOf(cloud, 'projects')).find((project) => project['name'] === 'admin')?.id;
   const url = `http://${name}-proxy.openstack.svc:8080/v1/AUTH_${id}`;
-  return (method: string, path: string, body?: object) => request(cloud, token, method, `${url}${path}`, body);
+  return (method: string, path: string, body?: object, headers?: readonly string[]) =>
+    request(cloud, token, method, `${url}${path}`, body, headers);
 }
 
 const texts = (names: readonly string[]) => Object.fromEntries(names.map((one) => [one, JSON.stringify({ one })]));

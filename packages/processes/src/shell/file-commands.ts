@@ -212,14 +212,19 @@ export const fileCommands: Readonly<Record<string, Program>> = {
       }
     });
   }),
-  /** GNU's `df -k --output=size PATH...`: how large the file systems are that paths lie on, in KiB. */
+  /** GNU's `df --output=FIELD PATH...`: how large the file systems are that paths lie on, in KiB (`-k`, size), or their type (fstype). */
   df: commandWith({ flags: 'k', values: 'output' }, (process, line) => {
-    if (!line.has('k') || line.value('output') !== 'size') notModelled(process, 'anything but -k --output=size');
-    let sizes = '';
+    const field = line.value('output');
+    if (field !== 'fstype' && !(line.has('k') && field === 'size'))
+      notModelled(process, 'anything but -k --output=size and --output=fstype');
+    let rows = '';
     const status = forEachOperand(process, line.operands, '%', (path) => {
-      sizes += `${String(Math.floor(fileSystemSize(process, path) / 1024)).padStart(9)}\n`;
+      rows +=
+        field === 'fstype'
+          ? `${process.files.fileSystem(path)}\n`
+          : `${String(Math.floor(fileSystemSize(process, path) / 1024)).padStart(9)}\n`;
     });
-    if (sizes !== '') process.stdout(`1K-blocks\n${sizes}`);
+    if (rows !== '') process.stdout(`${field === 'fstype' ? 'Type' : '1K-blocks'}\n${rows}`);
     return status;
   }),
   /** What is written is durable at once. */

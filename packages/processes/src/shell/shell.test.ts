@@ -52,6 +52,7 @@ describe('sh', () => {
       'df -k --output=size /tmp; echo $(($(df -k --output=size / | tail -n 1) / 1048576))',
       '1K-blocks\n104857600\n100\n',
     ],
+    ['df --output=fstype / | tail -n 1', 'xfs\n'],
     ["grep '^MemTotal:' /proc/meminfo | tr -dc 0-9; echo; grep -c '^processor' /proc/cpuinfo", '8388608\n2\n'],
     ['f() { export "A_$1=$(($3 > $2 ? $3 - $2 : 0))"; }; f x 3 7; f y 7 3; env | grep ^A_', 'A_x=4\nA_y=0\n'],
   ])('%s', async (script, output) => {

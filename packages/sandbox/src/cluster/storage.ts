@@ -26,7 +26,8 @@ export class Storage {
     const { accessModes = [] } = persistentVolume.spec;
     let disk = this.#disks.get(name);
     if (disk === undefined) {
-      disk = { volume: emptyVolume(), attachments: new Map() };
+      const fileSystem = persistentVolume.spec.csi?.fsType;
+      disk = { volume: { ...emptyVolume(), ...(fileSystem && { fileSystem }) }, attachments: new Map() };
       this.#disks.set(name, disk);
     }
     const shared = accessModes.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany');

@@ -91,6 +91,8 @@ function provisioned(
   storageClass: Stored<StorageClass>,
 ): PersistentVolume {
   const { accessModes, resources, volumeMode } = claim.spec;
+  // What external-provisioner reads of a class (docs.csi: csi.storage.k8s.io/fstype).
+  const fsType = storageClass.parameters?.['csi.storage.k8s.io/fstype'];
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
@@ -99,7 +101,7 @@ function provisioned(
       accessModes: [...(accessModes ?? [])],
       capacity: { storage: resources?.requests?.['storage'] ?? '1Gi' },
       claimRef: referenceTo(claim),
-      csi: { driver: storageClass.provisioner, volumeHandle: name },
+      csi: { driver: storageClass.provisioner, volumeHandle: name, ...(fsType && { fsType }) },
       persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
       storageClassName: storageClass.metadata.name,
       volumeMode: volumeMode ?? 'Filesystem',

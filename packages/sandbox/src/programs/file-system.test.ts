@@ -48,6 +48,20 @@ test('files are written, appended to, listed, renamed and removed', () => {
   expect(disk.exists('/data')).toBe(false);
 });
 
+test('extended attributes of a file have a block on ext4, and 64 KiB each on others', () => {
+  const small = emptyVolume();
+  const disk = files({ mounts: [mount('/xfs', emptyVolume()), mount('/ext4', { ...small, fileSystem: 'ext4' })] });
+  for (const folder of ['/xfs', '/ext4']) disk.write(`${folder}/a`, '');
+  expect([disk.fileSystem('/xfs/a'), disk.fileSystem('/ext4')]).toEqual(['xfs', 'ext4']);
+  disk.setAttribute('/ext4/a', 'user.one', 'x'.repeat(3000));
+  expect(failure(() => disk.setAttribute('/ext4/a', 'user.two', 'x'.repeat(3000)))).toEqual(code('ENOSPC'));
+  disk.setAttribute('/ext4/a', 'user.one', 'x');
+  disk.setAttribute('/ext4/a', 'user.two', 'x'.repeat(3000));
+  disk.setAttribute('/xfs/a', 'user.one', 'x'.repeat(60_000));
+  expect(failure(() => disk.setAttribute('/xfs/a', 'user.two', 'x'.repeat(70_000)))).toEqual(code('ENOSPC'));
+  expect(failure(() => disk.setAttribute('/xfs/b', 'user.one', ''))).toEqual(code('ENOENT'));
+});
+
 test('errors carry the code of the system call and the path', () => {
   const disk = files();
   expect(failure(() => disk.read('/nope'))).toMatchObject({

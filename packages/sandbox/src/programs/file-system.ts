@@ -50,6 +50,10 @@ const WRITE = 2;
 const SEARCH = 1;
 const MOST_LINKS = 40;
 const UMASK = 0o022;
+/** Bytes of all extended attributes of a file: a block (fs/ext4/xattr.c), as long as the feature ea_inode is not on. */
+const EXT_ATTRIBUTES = 4096;
+/** Bytes of one elsewhere (XATTR_SIZE_MAX, xattr(7)). */
+const MOST_ATTRIBUTE = 65_536;
 
 /** A container's view of its image, volumes and writable layer. Paths that are not absolute begin at `cwd`. */
 export class ContainerFileSystem implements FileSystem {
@@ -145,6 +149,26 @@ export class ContainerFileSystem implements FileSystem {
     const { node, mount } = this.#find(path);
     if (node === undefined) throw systemError('ENOENT', path);
     return mount.volume.capacity;
+  }
+
+  fileSystem(path: string): string {
+    const { node, mount } = this.#find(path);
+    if (node === undefined) throw systemError('ENOENT', path);
+    return mount.volume.fileSystem ?? 'xfs';
+  }
+
+  setAttribute(path: string, name: string, value: string): void {
+    const { node, mount } = this.#find(path);
+    if (node === undefined) throw systemError('ENOENT', path);
+    if (node.type === 'directory') throw systemError('EISDIR', path);
+    if (node.type !== 'file') throw systemError('ENXIO', path);
+    this.#demand(node, WRITE, path);
+    if (mount.readOnly) throw systemError('EROFS', path);
+    const attributes = new Map(node.attributes).set(name, value);
+    const bytes = [...attributes].reduce((sum, [one, of]) => sum + Buffer.byteLength(one + of), 0);
+    const isExt = /^ext[234]$/.test(mount.volume.fileSystem ?? '');
+    if (isExt ? bytes > EXT_ATTRIBUTES : Buffer.byteLength(value) > MOST_ATTRIBUTE) throw systemError('ENOSPC', path);
+    node.attributes = attributes;
   }
 
   chmod(path: string, mode: number): void {

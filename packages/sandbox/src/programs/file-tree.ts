@@ -16,6 +16,8 @@ export interface FileNode extends Ownership {
   live?: object;
   /** Bytes that `live` is counted with against its volume. */
   liveBytes?: number;
+  /** Extended attributes: what they are, by name. */
+  attributes?: Map<string, string>;
   /** Opened by privileged containers only. */
   readonly device?: boolean;
   readonly sink?: (text: string) => void;
@@ -48,6 +50,8 @@ export interface Volume {
   /** Bytes; without limit when absent. */
   capacity?: number;
   used: number;
+  /** What df calls the type of its file system; default xfs. */
+  fileSystem?: string;
 }
 
 const ROOT_OWNED: Ownership = { mode: 0o755, uid: 0, gid: 0 };

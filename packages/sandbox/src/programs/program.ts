@@ -184,6 +184,13 @@ export interface FileSystem {
   stat(path: string): FileFacts;
   /** Bytes of the file system that a path lies on (statfs(2)); undefined for one without limit. @throws ENOENT, EACCES */
   capacity(path: string): number | undefined;
+  /** The type of the file system that a path lies on, such as `xfs`. @throws ENOENT, EACCES */
+  fileSystem(path: string): string;
+  /**
+   * Sets an extended attribute of a file (setxattr(2)): ext2, ext3 and ext4 have a block for all of them, others 64 KiB for each.
+   * @throws ENOSPC and what opening for writing throws
+   */
+  setAttribute(path: string, name: string, value: string): void;
   /** Only the owner and root may (EPERM). */
   chmod(path: string, mode: number): void;
   /** Only root may change the owner (EPERM). */

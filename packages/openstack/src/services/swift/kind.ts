@@ -4,7 +4,7 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { recordsAudit } from '../../api/schedules.ts';
-import { choice, int, laterRule, object, rule, string } from '../../api/schema.ts';
+import { bool, choice, int, laterRule, object, rule, string } from '../../api/schema.ts';
 import { common, endpoints, found, lasting, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { dataConfig, region, release, template } from '../../api/template.ts';
@@ -112,8 +112,12 @@ export const Swift = defineApi({
         immutable: defaults.devicesPerNode,
       }),
       storage: storage(
-        'Volume of each device; of xfs, because ext4 refuses objects with more than 4 KB of metadata.',
+        'Volume of each device; of xfs, because ext4 refuses objects with more than 4 KB of metadata (checkDevices).',
         '50Gi',
+      ),
+      checkDevices: bool(
+        'Storage nodes with a new device whose file system takes no 8 KiB of extended attributes, such as ext4, do not start (StorageNodesReady): an object with more metadata than it takes is refused, and the device is not used for a minute. Devices that are in use are not looked at.',
+        { fallback: true },
       ),
       recordsAudit,
       config: dataConfig('proxy-server.conf'),

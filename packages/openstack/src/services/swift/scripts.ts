@@ -195,3 +195,26 @@ wait -n || true
 echo "a daemon has ended: all of them are started anew"
 exit 1
 `;
+
+/**
+ * Refuses a device that nobody has used yet, and whose file system has no room for the metadata of objects. By Swift's limits an object
+ * has some 7 KB of it (swift/common/constraints.py: 4096 bytes of the user's in 90 headers), in one extended attribute. Arguments: names of devices.
+ */
+export const checkDevices = `value=0123456789abcdef
+while [ \${#value} -lt 8192 ]; do value=$value$value; done
+for device in "$@"; do
+  folder=/srv/node/$device
+  for used in "$folder"/accounts "$folder"/containers "$folder"/objects*; do
+    [ ! -e "$used" ] || continue 2
+  done
+  : > "$folder/.check"
+  # The library by which Swift sets them is there, wherever Swift is.
+  said=$(python3 -m xattr.tool -w user.swift.metadata "$value" "$folder/.check" 2>&1) || {
+    rm "$folder/.check"
+    type=$(df --output=fstype "$folder" | tail -n 1)
+    echo "device $device, of $type, takes no metadata of 8 KiB ($said), and is not used: make this Swift anew with a StorageClass of xfs (spec.storage.storageClassName), or set spec.checkDevices: false, with which objects are refused that have more metadata than it takes"
+    exit 1
+  }
+  rm "$folder/.check"
+done
+`;

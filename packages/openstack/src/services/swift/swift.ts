@@ -8,7 +8,7 @@ import { configSets, daemonsOf, kinds, resellerAdmin, ringFolder, rsyncPort, ser
 import { defaults, Swift } from './kind.ts';
 import { lastingNodes, leftWords, nodesOf, nodesThatLeft, rememberedNodes } from './nodes.ts';
 import { policyRings } from './policies.ts';
-import { awaitRemoval, buildRings, comparePolicies, moveRings, runDaemons } from './scripts.ts';
+import { awaitRemoval, buildRings, checkDevices, comparePolicies, moveRings, runDaemons } from './scripts.ts';
 
 /** Object storage on volumes of the cluster: proxies, and storage nodes with all three servers and their daemons. */
 export const swift = defineService<Swift>({
@@ -80,7 +80,7 @@ const devices = ({ spec: { devicesPerNode = defaults.devicesPerNode } }: Context
 
 /** Comes up before rings name it: nobody is sent to a device that is not there. */
 function storageNode(context: Context<Swift>): Component {
-  const { storage: { size = '50Gi', ...storage } = {} } = context.spec;
+  const { storage: { size = '50Gi', ...storage } = {}, checkDevices: isChecked = true } = context.spec;
   const { running: replicas } = nodesOf(context);
   const server = (kind: keyof typeof servers) => ({
     runs: { command: [`swift-${kind}-server`, `/etc/swift/${kind}-server.conf`, '-v'] },
@@ -96,6 +96,7 @@ function storageNode(context: Context<Swift>): Component {
     config: 'storage',
     replicas,
     step: 'StorageNodesReady',
+    ...(isChecked && { init: [{ name: 'check', runs: { script: checkDevices, arguments: devices(context) } }] }),
     ...server('object'),
     sidecars: [
       { name: 'container', ports: ['container'], ...server('container') },

@@ -2,6 +2,9 @@ import type { Process } from '@openstack-operator/sandbox';
 import { makeDirectories } from '../../program-support.ts';
 import { type RingName, suffixOf } from './swift-ring.ts';
 
+/** The extended attribute in which an object's metadata lie (swift/obj/diskfile.py). */
+const metadataKey = 'user.swift.metadata';
+
 /** An account, a container or an object as a device holds it. */
 export interface SwiftRecord {
   readonly names: readonly string[];
@@ -53,9 +56,19 @@ export class SwiftStore {
 
   /** Lays a record over what is there: the newest of each counts. @throws SystemError */
   merge(place: RecordPlace, record: SwiftRecord): void {
+    const { files } = this.#process;
     const path = this.#path(place);
-    makeDirectories(this.#process, path.slice(0, path.lastIndexOf('/')));
-    this.#process.files.write(path, JSON.stringify(merged(this.read(place), record)));
+    const draft = `${this.#folder}/${place.device}/tmp/${place.hash}`;
+    for (const one of [draft, path]) makeDirectories(this.#process, one.slice(0, one.lastIndexOf('/')));
+    const whole = merged(this.read(place), record);
+    files.write(draft, JSON.stringify(whole));
+    try {
+      if (this.#kind === 'object') files.setAttribute(draft, metadataKey, JSON.stringify(whole.headers));
+    } catch (error) {
+      files.remove(draft);
+      throw error;
+    }
+    files.rename(draft, path);
   }
 
   /** Removes a record, and the folder of its partition where that was the last one. */

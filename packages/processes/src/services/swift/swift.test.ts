@@ -164,7 +164,7 @@ describe('the proxy', () => {
     for (const kind of Object.keys(servers))
       storage[0]?.container.start([`swift-${kind}-replicator`, `/etc/swift/${kind}-server.conf`, '-v']);
     await world.clock.advance(60_000);
-    expect(container.files.list('/srv/node/d1')).toEqual(['accounts', 'containers', 'objects']);
+    expect(container.files.list('/srv/node/d1')).toEqual(['accounts', 'containers', 'objects', 'tmp']);
   });
 
   it('lets those read who have a role of readers, and not write', async () => {

@@ -5,6 +5,7 @@ import { proxyServer } from './swift-proxy.ts';
 import { type RingName, ringBuilder } from './swift-ring.ts';
 import { rsync } from './swift-rsync.ts';
 import { storageServer } from './swift-storage.ts';
+import { python } from './swift-xattr.ts';
 
 const daemons: Readonly<Record<RingName, string>> = {
   account: 'auditor reaper replicator',
@@ -31,7 +32,7 @@ export const swift: Modelled = {
     names: [name],
     user: 'swift',
     runsAsUser: true,
-    programs: { [venv]: programs, '/usr/bin': { rsync } },
+    programs: { [venv]: programs, '/usr/bin': { rsync, python3: python } },
     files: { '/etc/swift': owned('swift') },
   })),
 };
