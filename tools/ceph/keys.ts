@@ -27,6 +27,7 @@ export const users: readonly Entity[] = [
   blockDevices('cinder-backup', ['backups']),
   blockDevices('nova', ['vms', 'volumes'], ['images']),
   { name: 'client.manila', caps: { mon: 'allow r', mgr: 'allow rw' } },
+  { name: 'client.swift', caps: { mon: 'allow rw', osd: 'allow rwx', mgr: 'allow r' } },
 ];
 
 /** The administrator. */

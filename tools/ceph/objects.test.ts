@@ -76,7 +76,9 @@ test('a Service selects the pod of its monitor', () => {
 test('another namespace gets what clients need, and nothing of the administrator', () => {
   const given = made(smallest, ['openstack']).filter(({ metadata }) => metadata.namespace === 'openstack');
   const names = given.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-  const users = ['glance', 'cinder', 'cinder-backup', 'nova', 'manila'].map((user) => `Secret ceph-client-${user}`);
+  const users = ['glance', 'cinder', 'cinder-backup', 'nova', 'manila', 'swift'].map(
+    (user) => `Secret ceph-client-${user}`,
+  );
   expect(names).toEqual(['ConfigMap ceph', ...users, 'Secret ceph-keyrings']);
   expect(given[0]?.data).toEqual({
     fsid: identity.fsid,

@@ -15,12 +15,12 @@ import { ovsControlCommands } from './infrastructure/ovs-vsctl.ts';
 import { ovsdbCommands } from './infrastructure/ovsdb-server.ts';
 import { rabbitmqCommands } from './infrastructure/rabbitmq-commands.ts';
 import { rabbitmqServer, rabbitmqServerWrapper } from './infrastructure/rabbitmq-server.ts';
+import { radosgw } from './infrastructure/radosgw.ts';
 import { socat } from './infrastructure/socat.ts';
 import { valkeyServer } from './infrastructure/valkey.ts';
 import { unboundModule } from './oslo/ovsdbapp.ts';
-import { imageName, imageOf, owned, type Recipe } from './recipe.ts';
+import { imageOf, owned, type Recipe } from './recipe.ts';
 import { services } from './services/index.ts';
-import { baseCommands } from './shell/system-commands.ts';
 
 const openvswitch = {
   '/usr/bin': {
@@ -108,6 +108,7 @@ const recipes: readonly Recipe[] = [
       '/usr/bin': pick(libvirtPrograms, ['virsh']),
     },
   },
+  { names: ['ceph'], user: 'swift', programs: { '/usr/bin': { ...cephClients, 'ceph-mon': cephMonitor, radosgw } } },
   ...services.flatMap(({ recipes }) => recipes),
 ];
 
@@ -118,13 +119,6 @@ const recipes: readonly Recipe[] = [
 export function openstackImages({ resolver = false }: { resolver?: boolean } = {}): Image[] {
   return recipes.map((recipe) => imageOf(recipe, resolver ? { [unboundModule]: '' } : {}));
 }
-
-/** A monitor of Ceph and its clients, for a cluster that stands outside of the cloud. */
-export const cephImage: Image = {
-  matches: (reference) => imageName(reference) === 'ceph',
-  programs: { ...baseCommands, ...cephClients, 'ceph-mon': cephMonitor },
-  entrypoint: ['ceph-mon'],
-};
 
 /** Some programs of a group. */
 function pick(programs: Readonly<Record<string, Program>>, names: readonly string[]): Record<string, Program> {

@@ -154,7 +154,11 @@ const swiftRules = [
     { glance: { nodeNetworks: ['10.0.0.0/33'] } },
     { glance: { nodeNetworks: ['10.0.0.0/16'] } },
   ),
-  refused(Swift, 'spec.mode', 'this value of mode is not offered', { mode: 'ceph-rgw' }, { mode: 'native' }),
+  ...['storageNodes', 'devicesPerNode', 'storage', 'storagePolicy', 'storagePolicies', 'config'].map((field) => {
+    const value = { storageNodes: 3, devicesPerNode: 1, storagePolicies: [gold] }[field] ?? {};
+    const stated = { [field]: value };
+    return refused(Swift, `spec.${field}`, 'is for mode native: remove it', { mode: 'ceph-rgw', ...stated }, stated);
+  }),
   refused(
     Swift,
     'spec.components',
@@ -259,7 +263,7 @@ const cephRules: readonly RefusedSpec[] = [
 /** Specs of services that store something, and of the Ceph that they use. */
 export const storageRules: readonly RefusedSpec[] = [
   ...cephRules,
-  ...['cinder', 'cinderBackup', 'glance', 'manila', 'nova'].map((user) =>
+  ...['cinder', 'cinderBackup', 'glance', 'manila', 'nova', 'swift'].map((user) =>
     refused(
       CephStorage,
       `spec.users.${user}`,

@@ -1,20 +1,9 @@
-import { type KubeObject, Secret, type StoredObject } from '@openstack-operator/kube';
+import { Secret, type StoredObject } from '@openstack-operator/kube';
 import { CephStorage, type CephStorageStatus, OpenStackControlPlane } from '@openstack-operator/openstack';
-import { cephImage } from '@openstack-operator/processes';
 import { beforeAll, expect, test } from 'vitest';
+import { beside as besideIn, bringCeph, fsid, keyOf, keyring, monitor, secret } from './ceph.ts';
 import { type Cloud, controlPlane, createCloud, identityOnly } from './cloud.ts';
 
-const fsid = '11111111-2222-3333-4444-555555555555';
-const monitor = 'monitor.ceph.svc';
-const keyOf = (letter: string) => Buffer.alloc(28, letter).toString('base64');
-const rights = '\tcaps mds = "allow *"\n\tcaps mgr = "allow *"\n\tcaps mon = "allow *"\n\tcaps osd = "allow *"\n';
-const keyring = (key: string) => `[client.admin]\n\tkey = ${key}\n${rights}`;
-const secret = (name: string, stringData: Record<string, string>, namespace = 'openstack'): KubeObject => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, namespace },
-  stringData,
-});
 const pools = [
   { name: 'images', purpose: 'glance-images', replicaCount: 2 },
   { name: 'volumes', purpose: 'cinder-volumes' },
@@ -28,38 +17,10 @@ const spec = {
   cephStorage: { external, pools, fileSystems: [{ name: 'files' }] },
 };
 
-/** A Ceph in the cluster, with nobody but its administrator. */
-async function bringCeph(cloud: Cloud): Promise<void> {
-  const files = { 'ceph.conf': `[global]\nmon_host = ${monitor}\n`, 'ceph.client.admin.keyring': keyring(keyOf('a')) };
-  const script = `ceph-mon --mkfs -i a --fsid ${fsid} --keyring /etc/ceph/ceph.client.admin.keyring && exec ceph-mon -f -i a`;
-  const metadata = { name: 'monitor', namespace: 'ceph', labels: { app: 'monitor' } };
-  const containers = [
-    {
-      name: 'mon',
-      image: 'ceph:18',
-      command: ['sh', '-ec', script],
-      volumeMounts: [{ name: 'ceph', mountPath: '/etc/ceph' }],
-    },
-  ];
-  const volumes = [{ name: 'ceph', secret: { secretName: 'ceph' } }];
-  const service = { selector: metadata.labels, ports: [{ port: 6789 }] };
-  await cloud.settle(cloud.rehearsal.create(secret('ceph', files, 'ceph')));
-  await cloud.until(() => cloud.get('ServiceAccount', 'default', 'ceph') !== undefined);
-  for (const object of [
-    { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, volumes } },
-    { apiVersion: 'v1', kind: 'Service', metadata, spec: service },
-  ])
-    await cloud.settle(cloud.rehearsal.create(object));
-}
-
 let cloud: Cloud;
 
 /** What a program prints beside the monitor. */
-async function beside(...command: readonly string[]): Promise<string> {
-  const pod = { namespace: 'ceph', name: 'monitor' };
-  const { stdout, stderr } = await cloud.settle(cloud.rehearsal.sandbox.pods.exec(pod, command));
-  return stdout + stderr;
-}
+const beside = (...command: readonly string[]) => besideIn(cloud, ...command);
 
 /** What a command of the administrator prints. */
 const asAdmin = (...argv: readonly string[]) => beside('ceph', ...argv);
@@ -83,7 +44,7 @@ async function again(): Promise<void> {
 const store = () => beside('cat', '/var/lib/ceph/mon/ceph-a/store.db');
 
 beforeAll(async () => {
-  cloud = await createCloud({ images: [cephImage] });
+  cloud = await createCloud();
   await cloud.startOperator();
   await bringCeph(cloud);
   await cloud.settle(cloud.rehearsal.create(secret('ceph-admin', { 'ceph.client.admin.keyring': keyOf('b') })));

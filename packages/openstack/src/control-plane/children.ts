@@ -3,6 +3,7 @@ import {
   askedOf,
   fieldFor,
   foundBy,
+  isFilledIn,
   keptBy,
   mentionsOf,
   neededBy,
@@ -43,6 +44,8 @@ export interface Child {
   readonly after: readonly string[];
   /** References that the control plane fills in: field of the child -> field of the child that it refers to. */
   readonly references: Readonly<Record<string, string>>;
+  /** Whether it does so where the template is such a one. */
+  readonly isFilledIn: (reference: string, template: object) => boolean;
   /** Of these, those that it has for nothing but notifications: with the fields of children that read its own. */
   readonly notifies: Readonly<Record<string, readonly string[]>>;
   /** Kinds of children whose presence counts in what it is. */
@@ -95,6 +98,7 @@ export const children: readonly Child[] = services.flatMap((service): Child[] =>
       asks: (reference, template) => askedOf(service, reference, template),
       after: service.databases === undefined ? [] : [childField('databaseRef')],
       references: Object.fromEntries(references.map((reference) => [reference, childField(reference)])),
+      isFilledIn: (reference, template) => isFilledIn(service, reference, template),
       ...(Object.hasOwn(properties, 'publicHostname') ? { hostname: name } : {}),
       notifies: messaging === 'notifications' ? { [fieldFor(service, 'broker') ?? '']: listenersOf(service) } : {},
       peers: peers.map((peer) => peer.kind.kind),

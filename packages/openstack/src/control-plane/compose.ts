@@ -349,7 +349,8 @@ function childObject(cloud: Cloud, child: Child): KubeObject {
   const references = Object.entries(child.references).flatMap(([reference, field]) => {
     const target = children.find((one) => one.field === field && isThere(cloud, one));
     const isUnheard = child.notifies[reference]?.some((listener) => isListening(spec, listener)) === false;
-    return target === undefined || isUnheard ? [] : [[reference, { name: `${name}-${target.suffix}` }] as const];
+    const isNone = target === undefined || isUnheard || !child.isFilledIn(reference, template);
+    return isNone ? [] : [[reference, { name: `${name}-${target.suffix}` }] as const];
   });
   const api =
     child.hostname === undefined

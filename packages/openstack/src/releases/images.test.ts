@@ -11,7 +11,7 @@ const read = (name: string) =>
 const served = samples.filter(
   (name) =>
     !name.startsWith('controlplane') &&
-    !['adjutant', 'freezer', 'storlets', 'swift', 'venus', 'vitrage', 'zaqar'].includes(name),
+    !['adjutant', 'freezer', 'storlets', 'swift', 'swift_ceph', 'venus', 'vitrage', 'zaqar'].includes(name),
 );
 
 test.each(releases.flatMap(({ name }) => served.map((sample) => [name, sample] as const)))(

@@ -23,6 +23,7 @@ export const samples = [
   ...sampleOf.values(),
   'ceph-storage_rook',
   'ovn-network_issuer',
+  'swift_ceph',
   'controlplane_minimal',
   'controlplane_ha',
   'controlplane_production',

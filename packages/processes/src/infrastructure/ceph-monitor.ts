@@ -10,7 +10,8 @@ export interface CephRequest {
   /** Whom it logs in as, without `client.`, and with what. */
   readonly user: string;
   readonly key: string;
-  readonly program: 'ceph' | 'rados' | 'rbd';
+  readonly program: 'ceph' | 'rados' | 'rbd' | 'radosgw';
+  /** Of `radosgw`: `start`; `get`, `put`, `delete` and `list` with a name. */
   readonly operands: readonly string[];
   /** Of `rados`. */
   readonly pool?: string;
@@ -18,8 +19,10 @@ export interface CephRequest {
   readonly size?: string;
   /** How the answer is to look. */
   readonly format?: string;
-  /** What `-i` names, or an object is made of, read. */
+  /** What `-i` names, or an object is made of, read; what `put` keeps. */
   readonly input?: string;
+  /** `--yes-i-really-mean-it`. */
+  readonly isMeant?: true;
 }
 
 /** How the command ends. */
@@ -45,6 +48,8 @@ interface Cluster {
   readonly filesystems: string[];
   /** How many bytes objects have, as `pool/object`, and groups of subvolumes. */
   readonly objects: Record<string, number>;
+  /** What object gateways keep, by name. */
+  readonly kept: Record<string, string>;
 }
 
 interface Pool {
@@ -142,7 +147,7 @@ const isAdmin = (entity: Entity, daemon: string): boolean => grants(entity, daem
 function rightsIn(entity: Entity, pool: string): 'write' | 'read' | undefined {
   const all = grants(entity, 'osd');
   const may = (profile: string) => all.includes(profile) || all.includes(`${profile} pool=${pool}`);
-  if (isAdmin(entity, 'osd') || may('profile rbd')) return 'write';
+  if (isAdmin(entity, 'osd') || may('profile rbd') || all.includes('allow rwx')) return 'write';
   return may('profile rbd-read-only') ? 'read' : undefined;
 }
 
@@ -178,25 +183,39 @@ function look(cluster: Cluster, { operands, format }: CephRequest): CephAnswer |
     : done(JSON.stringify(pool.applications, undefined, 4));
 }
 
-/** What changes pools and users. */
-function administer(cluster: Cluster, { operands, size, input }: CephRequest): CephAnswer | undefined {
-  const [one, two, name = '', ...caps] = operands;
-  const { entities, pools } = cluster;
-  const entity = entities[name];
-  if (one === 'osd' && two === 'pool' && name === 'set-quota') {
-    const [pool = '', field = '', value = ''] = caps;
+/** What changes pools. */
+function changePool({ pools }: Cluster, { operands, size, isMeant }: CephRequest): CephAnswer | undefined {
+  const [one, two, verb, ...words] = operands;
+  if (one !== 'osd' || two !== 'pool') return undefined;
+  if (verb === 'create') {
+    const [pool = ''] = words;
+    // It ends with 0 all the same (18.2.7).
+    if (pool.startsWith('.') && isMeant !== true) return done('pool names beginning with . are not allowed');
+    if (pools[pool] !== undefined) return done(`pool '${pool}' already exists`);
+    pools[pool] = { applications: {}, size: Number(size ?? 3) };
+    return done(`pool '${pool}' created`);
+  }
+  if (verb === 'set-quota') {
+    const [pool = '', field = '', value = ''] = words;
     const found = pools[pool];
     if (found === undefined) return error('ENOENT', `unrecognized pool '${pool}'`);
     if (field !== 'max_bytes') return undefined;
     pools[pool] = { ...found, quota: Number(value) };
     return done(`set-quota max_bytes = ${value} for pool ${pool}`);
   }
-  if (one === 'osd' && two === 'pool' && name === 'create') {
-    const [pool = ''] = caps;
-    if (pools[pool] !== undefined) return done(`pool '${pool}' already exists`);
-    pools[pool] = { applications: {}, size: Number(size ?? 3) };
-    return done(`pool '${pool}' created`);
-  }
+  const [enable, pool = '', application = ''] = words;
+  if (verb !== 'application' || enable !== 'enable') return undefined;
+  const found = pools[pool];
+  if (found === undefined) return error('ENOENT', `unrecognized pool '${pool}'`);
+  found.applications[application] = {};
+  return done(`enabled application '${application}' on pool '${pool}'`);
+}
+
+/** What changes users. */
+function administer(cluster: Cluster, { operands, input }: CephRequest): CephAnswer | undefined {
+  const [one, two, name = '', ...caps] = operands;
+  const { entities } = cluster;
+  const entity = entities[name];
   if (one !== 'auth') return undefined;
   if (two === 'add') {
     const key = entitiesIn(input ?? '')[name]?.key;
@@ -269,16 +288,43 @@ function usePool(cluster: Cluster, entity: Entity, request: CephRequest): CephAn
     : made(cluster.objects, path, input.length);
 }
 
+/** What object gateways ask, which make their pools when they start. */
+function serveObjects(cluster: Cluster, entity: Entity, { operands, input = '' }: CephRequest): CephAnswer {
+  const { kept, pools } = cluster;
+  const [verb, name = ''] = operands;
+  const mayMake = isAdmin(entity, 'mon') || grants(entity, 'mon').includes('allow rw');
+  if (!mayMake || rightsIn(entity, '.rgw.root') !== 'write') return { code: errors.EPERM, said: '' };
+  if (verb === 'start')
+    for (const pool of ['.rgw.root', ...['log', 'control', 'meta'].map((one) => `default.rgw.${one}`)])
+      pools[pool] ??= { applications: { rgw: {} }, size: 3 };
+  if (verb === 'put') kept[name] = input;
+  if (verb === 'delete') delete kept[name];
+  if (verb === 'list') {
+    const below = Object.entries(kept).filter(([one]) => one.startsWith(`${name}/`));
+    const rows = below.map(([one, text]) => [one.slice(name.length + 1), text.length] as const);
+    // What is in a container has its name and another one.
+    const isAccount = !name.includes('/');
+    return done(JSON.stringify(Object.fromEntries(rows.filter(([one]) => !isAccount || !one.includes('/')))));
+  }
+  if (verb !== 'get') return done();
+  const found = kept[name];
+  return found === undefined ? { code: errors.ENOENT, said: '' } : done(found);
+}
+
 function answer(cluster: Cluster, request: CephRequest): CephAnswer {
   const { user, key, program, operands } = request;
   const entity = cluster.entities[`client.${user}`];
   if (entity === undefined || entity.key !== key)
     return { code: 13, said: '[errno 13] RADOS permission denied (error connecting to the cluster)' };
+  if (program === 'radosgw') return serveObjects(cluster, entity, request);
   if (program !== 'ceph') return usePool(cluster, entity, request);
   const asked = look(cluster, request);
-  const mayLook = grants(entity, 'mon').some((one) => ['allow *', 'allow r', 'profile rbd'].includes(one));
+  const mon = grants(entity, 'mon');
+  const mayLook = mon.some((one) => ['allow *', 'allow r', 'allow rw', 'profile rbd'].includes(one));
   if (asked !== undefined) return mayLook ? asked : error('EACCES', 'access denied');
   if (operands[0] === 'fs') return manage(cluster, entity, operands);
+  const ofPools = mon.includes('allow rw') || isAdmin(entity, 'mon') ? changePool(cluster, request) : undefined;
+  if (ofPools !== undefined) return ofPools;
   if (!isAdmin(entity, 'mon')) return error('EACCES', 'access denied');
   return administer(cluster, request) ?? error('EINVAL', 'invalid command');
 }
@@ -302,7 +348,7 @@ export const cephMonitor: Program = commandWith(
     const id = line.value('id') ?? '';
     if (line.has('mkfs')) {
       const entities = entitiesIn(process.files.read(line.value('keyring') ?? ''));
-      const cluster: Cluster = { fsid: line.value('fsid') ?? '', entities, pools: {}, filesystems: [], objects: {} };
+      const cluster: Cluster = { fsid: line.value('fsid') ?? '', entities, pools: {}, filesystems: [], objects: {}, kept: {} };
       makeDirectories(process, store(id));
       process.files.write(`${store(id)}/store.db`, JSON.stringify(cluster));
       return 0;

@@ -56,14 +56,14 @@ function fsidAt(conf: string): string {
 const takes = 100;
 
 /** The first monitor, where it is named: one by its address is outside of the cloud. */
-const monitorIn = (conf: string): string | undefined =>
+export const monitorIn = (conf: string): string | undefined =>
   /^\s*mon[_ ]host\s*=\s*\[?(?:v[12]:)?(?!v[12]:)([a-z][a-z0-9.-]*)/m.exec(conf)?.[1];
 
 /** How long a client looks for monitors (client_mount_timeout), in milliseconds. */
 const hunts = 300_000;
 
 /** Asks a monitor. @throws CommandError */
-async function askMonitor(process: Process, monitor: string, request: CephRequest): Promise<CephAnswer> {
+export async function askMonitor(process: Process, monitor: string, request: CephRequest): Promise<CephAnswer> {
   try {
     const connection = await process.network.connect(monitor, monitorPort, 'ceph');
     try {
@@ -78,12 +78,17 @@ async function askMonitor(process: Process, monitor: string, request: CephReques
   }
 }
 
-function requestOf(process: Process, program: Name, line: CommandLine): Omit<CephRequest, 'user' | 'key'> {
+function requestOf(
+  process: Process,
+  program: CephRequest['program'],
+  line: CommandLine,
+): Omit<CephRequest, 'user' | 'key'> {
   const [pool, size, format] = ['pool', 'size', 'format'].map((name) => line.value(name));
   const input = line.value('in-file') ?? (line.operands[0] === 'put' ? line.operands[2] : undefined);
   return {
     program,
     operands: line.operands,
+    ...(line.has('yes-i-really-mean-it') ? { isMeant: true } : {}),
     ...(pool === undefined ? {} : { pool }),
     ...(size === undefined ? {} : { size }),
     ...(format === undefined ? {} : { format }),
@@ -91,14 +96,12 @@ function requestOf(process: Process, program: Name, line: CommandLine): Omit<Cep
   };
 }
 
-type Name = CephRequest['program'];
-
 const options = {
-  flags: 'c',
+  flags: 'c yes-i-really-mean-it',
   values: 'id|user n|name p|pool conf keyring connect-timeout i|in-file size f|format',
 };
 
-const client = (program: Name): Program =>
+const client = (program: 'ceph' | 'rados' | 'rbd'): Program =>
   commandWith(options, async (process, line) => {
     if (!(await pause(process, takes))) return 143;
     const conf = line.value('conf');

@@ -270,7 +270,8 @@ function draftsOf(
   for (const volume of service.volumes?.(context) ?? [])
     drafts.add('StorageReady', volumeClaim(service, context, volume));
   addMigration(assembly, service.migrate?.(context), upgrade);
-  for (const job of service.jobs?.(context) ?? []) addJob(assembly, job, 'ConfigReady', 'DatabaseReady');
+  const jobs = service.jobs?.(context) ?? [];
+  for (const job of jobs) addJob(assembly, job, 'ConfigReady', 'DatabaseReady');
   const staying = service.staying?.(context);
   if (staying !== undefined) {
     addJob(assembly, removalJob(service, context, staying), 'ConfigReady', 'DatabaseReady');
@@ -283,7 +284,10 @@ function draftsOf(
   const audit = recordsAudit(assembly, [...data, ...registration, ...resources]);
   for (const schedule of [...audit, ...(service.schedules?.(context) ?? [])]) addSchedule(assembly, schedule);
 
-  drafts.add('CredentialsReady', ...accessObjects(service, context));
+  drafts.add(
+    'CredentialsReady',
+    ...accessObjects(service, context, [...Object.keys(components), ...jobs.map(({ suffix }) => suffix)]),
+  );
   for (const [condition, objects] of Object.entries(service.objects?.(context) ?? {})) state(condition, objects);
   for (const [condition, problem] of Object.entries(service.problems?.(context) ?? {}))
     drafts.refuse(condition, problem);

@@ -24,6 +24,7 @@ export function endpointsOf(
   components: Readonly<Record<string, Component>>,
   entry: CatalogueEntry,
 ): Endpoints {
+  const path = typeof entry.path === 'string' ? entry.path : entry.path(context.spec);
   const addressOf = (name: string) => {
     const component = components[name];
     const { scheme, port } = component === undefined ? {} : reachedAt(component, entry.port, context);
@@ -33,11 +34,11 @@ export function endpointsOf(
       );
     }
     const host = serviceHost(workloadName({ context, name, component }), context.namespace);
-    return { component, url: `${scheme}://${host}:${port}${entry.path}` };
+    return { component, url: `${scheme}://${host}:${port}${path}` };
   };
   const { component, url } = addressOf(entry.component);
   const outside = component.exposed === entry.port ? context.publicUrl(entry.component, component) : undefined;
   const { internal = entry.component } = entry;
   const inside = Object.hasOwn(components, internal) ? addressOf(internal).url : url;
-  return { internal: inside, public: outside === undefined ? url : `${outside}${entry.path}` };
+  return { internal: inside, public: outside === undefined ? url : `${outside}${path}` };
 }

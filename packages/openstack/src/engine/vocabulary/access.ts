@@ -30,9 +30,17 @@ export function serviceAccountOf(
   return access !== undefined && Object.hasOwn(access, name) ? context.named(name) : undefined;
 }
 
-/** The ServiceAccounts of a resource, each with a Role of the same name that is bound to it. */
-export function accessObjects({ name: service, access = {} }: Service, context: Context): Desired[] {
+/**
+ * The ServiceAccounts of a resource, each with a Role of the same name that is bound to it. `present`: names of the components and
+ * Jobs that it has.
+ */
+export function accessObjects(
+  { name: service, access = {} }: Service,
+  context: Context,
+  present: readonly string[],
+): Desired[] {
   return Object.entries(access).flatMap(([name, rules]): Desired[] => {
+    if (!present.includes(name)) return [];
     const { namespace } = context;
     const metadata = { name: context.named(name), namespace, labels: labelsOf(service, context.name, name) };
     const apiVersion = 'rbac.authorization.k8s.io/v1';

@@ -35,6 +35,12 @@ export function usedBy({ dependsOn }: Depending, spec: object): readonly Referen
   );
 }
 
+/** Whether a control plane fills in the field of such a spec. */
+export function isFilledIn({ dependsOn }: Depending, field: string, spec: object): boolean {
+  const moment = (dependsOn as Readonly<Record<string, Moment | Stated<object>>>)[field];
+  return typeof moment !== 'object' || moment.onlyUsed !== true || moment.stated(spec);
+}
+
 /** Where data lie by what it remembers. */
 export function keptBy({ dependsOn }: Depending, entries: readonly unknown[]): readonly ReferenceField[] {
   return (Object.entries(dependsOn) as [ReferenceField, Moment | Stated<object>][]).flatMap(([field, moment]) =>

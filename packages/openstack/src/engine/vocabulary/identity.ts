@@ -49,7 +49,8 @@ export interface CatalogueEntry {
   /** Component and port whose address the endpoints have. */
   readonly component: string;
   readonly port: string;
-  readonly path: string;
+  /** What follows host and port; a function where it depends on the spec. */
+  readonly path: string | ((spec: object) => string);
   /** Component whose address the internal endpoint has instead, where the resource has it; its port has the same name. */
   readonly internal?: string;
 }

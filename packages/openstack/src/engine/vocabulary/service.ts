@@ -181,8 +181,8 @@ export type ConfigFiles = Readonly<Record<string, OsloSource | DataSource | stri
  */
 export type Moment = 'steps' | 'start' | 'name' | 'cloud' | 'stated';
 
-/** Lists by the field of a spec. */
-export type Asked = Readonly<Record<string, readonly object[]>>;
+/** Lists and switches by the field of a spec. */
+export type Asked = Readonly<Record<string, readonly object[] | true>>;
 
 /** A dependency of the moment `stated`. */
 export interface Stated<Spec> {
@@ -190,7 +190,9 @@ export interface Stated<Spec> {
   readonly stated: (spec: Spec) => boolean;
   /** The first start of its programs waits for it as well, where a spec cannot be without it. */
   readonly start?: true;
-  /** What a spec has to find there, as lists of the other's spec: a control plane tells it (`CloudTemplates.asked`). */
+  /** A control plane fills the field in for such a spec alone; else for every one. */
+  readonly onlyUsed?: true;
+  /** What a spec has to find there, as fields of the other's spec: a control plane tells it (`CloudTemplates.asked`). */
   readonly asks?: (spec: Spec) => Asked;
   /** Whether an entry that it remembers (`Service.remembers`) keeps data there: then that stays, whatever a spec says. */
   readonly keeps?: (entry: unknown) => boolean;

@@ -36,6 +36,9 @@ export const cephConf = '/etc/ceph/ceph.conf';
 /** What follows the resource's name in that of the Secret with keys that the operator makes, where nobody brings any. */
 export const keysSuffix = 'cephx-keys';
 
+/** The same of the Secret with the key of object gateways: the other one is never completed, and may be older. */
+export const gatewayKeySuffix = `${keysSuffix}-swift`;
+
 /** The key of a Secret under which the keyring of a user stands, as Ceph names its file. */
 export const keyringFile = (user: string) => `ceph.client.${user}.keyring`;
 
@@ -45,7 +48,11 @@ const defaultUsers: Readonly<Record<CephUser, string>> = {
   glance: 'glance',
   manila: 'manila',
   nova: 'nova',
+  swift: 'swift',
 };
+
+/** All that services log in as. */
+export const cephUsers = Object.keys(defaultUsers) as readonly CephUser[];
 
 /** What clients have of a CephStorage. */
 export function cephAddress(resource: KubeObject): Ceph {
@@ -72,33 +79,37 @@ function addressWith({ metadata, spec }: KubeObject, answered: string | undefine
   const { mode, external, users } = (spec ?? {}) as Partial<CephStorageSpec>;
   const user = (one: CephUser) => users?.[one] ?? defaultUsers[one];
   const { keyring, ...monitors } =
-    mode === 'rook'
-      ? atRook(answered)
-      : atMonitors(external ?? { monitorHosts: '' }, answered, `${metadata.name}-${keysSuffix}`);
+    mode === 'rook' ? atRook(answered) : atMonitors(external ?? { monitorHosts: '' }, answered, metadata.name ?? '');
   return {
     ...monitors,
     user,
-    keyring: (one) => keyring(user(one)),
+    keyring: (one) => keyring(user(one), one),
     key(one) {
-      const { secret, key } = keyring(user(one));
+      const { secret, key } = keyring(user(one), one);
       return secretReference(secret, key, 'cephkey');
     },
     secretUuid: (one) => nameUuid(`${metadata.namespace}/${metadata.name}/client.${user(one)}`),
   };
 }
 
-/** What the source of a cluster's address says: keyrings by the name of the user. */
-type Source = Pick<Ceph, 'conf' | 'monitors'> & { readonly keyring: (user: string) => ReturnType<Ceph['keyring']> };
+/** What the source of a cluster's address says: keyrings by the name of the user, and by what it is. */
+type Source = Pick<Ceph, 'conf' | 'monitors'> & {
+  readonly keyring: (user: string, one: CephUser) => ReturnType<Ceph['keyring']>;
+};
 
-/** `made`: the Secret with the keys where the spec names none. */
+/** `name`: that of the resource. */
 function atMonitors(
   external: NonNullable<CephStorageSpec['external']>,
   answered: string | undefined,
-  made: string,
+  name: string,
 ): Source {
-  const { keyringSecretName: secret = made, cephConfSecretName, monitorHosts } = external;
+  const made = `${name}-${keysSuffix}`;
+  const { keyringSecretName: stated = made, cephConfSecretName, monitorHosts } = external;
   const monitors = answered ?? monitorHosts;
-  const keyring = (user: string) => ({ secret, key: keyringFile(user) });
+  const keyring = (user: string, one: CephUser) => ({
+    secret: stated === made && one === 'swift' ? `${name}-${gatewayKeySuffix}` : stated,
+    key: keyringFile(user),
+  });
   return cephConfSecretName === undefined
     ? { monitors, conf: confOf(monitors), keyring }
     : { monitors: undefined, conf: secretReference(cephConfSecretName, 'ceph.conf'), keyring };

@@ -6,14 +6,16 @@ import {
   type CephFound,
   cephAddress,
   cephFiles,
+  cephUsers,
   foundOf,
+  gatewayKeySuffix,
   keyringFile,
   keyringOf,
   keysSuffix,
   monitorsOfRook,
   statedAddress,
 } from './address.ts';
-import { CephStorage, type CephStorageSpec, type CephUser } from './kind.ts';
+import { CephStorage, type CephStorageSpec } from './kind.ts';
 import { isOfRook, nameProblem, rememberedParts, rookKinds, rookObjects, secretsOfRook } from './rook.ts';
 import { tryAll } from './scripts.ts';
 import { makeMissing } from './setup.ts';
@@ -37,13 +39,17 @@ export const ceph = defineService<CephStorage>({
     field: 'cephStorage',
     suffix: 'ceph',
     phase: 'Infrastructure',
-    description: 'The Ceph cluster that keeps volumes, images, disks of servers and shares.',
+    description: 'The Ceph cluster that keeps volumes, images, disks of servers, shares and objects.',
     optional: true,
     fields: ({ own, asked }) => {
       const all = [own, ...asked] as readonly Partial<CephStorageSpec>[];
       const pools = distinct(all.flatMap((one) => one.pools ?? []));
       const fileSystems = distinct(all.flatMap((one) => one.fileSystems ?? []));
-      return { ...(pools.length > 0 && { pools }), ...(fileSystems.length > 0 && { fileSystems }) };
+      return {
+        ...(pools.length > 0 && { pools }),
+        ...(fileSystems.length > 0 && { fileSystems }),
+        ...(all.some((one) => one.objectGateway) && { objectGateway: true }),
+      };
     },
   },
   // Its ceph.conf is that of nova-compute as well.
@@ -60,7 +66,7 @@ export const ceph = defineService<CephStorage>({
     return admin === undefined ? { main } : { main, setup: { ...main, ...admin.files } };
   },
   secrets: madeKeys,
-  retainedSecrets: [keysSuffix],
+  retainedSecrets: [keysSuffix, gatewayKeySuffix],
   components: () => ({}),
   jobs: (context) => {
     return trialsOf(context.spec).length === 0
@@ -149,7 +155,10 @@ function check(name: string, context: Context<CephStorage>) {
   const probe = `openstack-operator-check-${namespace}-${named(name)}`;
   return {
     name,
-    script: tryAll(isOfRook(spec) ? `Secret ${monitorsOfRook.secret}` : 'spec.external.monitorHosts'),
+    script: tryAll(
+      isOfRook(spec) ? `Secret ${monitorsOfRook.secret}` : 'spec.external.monitorHosts',
+      spec.objectGateway === true,
+    ),
     // The kubelet puts the variable there.
     arguments: [probe, expectedId(context), spec.external?.monitorHosts ?? '$(MONITORS)', ...trials],
   };
@@ -170,14 +179,24 @@ function madeKeys({ resource, spec, named }: Context<CephStorage>): GeneratedSec
   const { mode, external } = spec;
   if (mode === 'rook' || (external?.keyringSecretName ?? named(keysSuffix)) !== named(keysSuffix)) return [];
   const { user } = statedAddress(resource);
-  const users: readonly CephUser[] = ['cinder', 'cinderBackup', 'glance', 'manila', 'nova'];
+  const keyFor = (one: (typeof cephUsers)[number]) => [keyringFile(user(one)), { type: 'cephKey' }] as const;
   return [
     {
       suffix: keysSuffix,
-      values: Object.fromEntries(users.map((one) => [keyringFile(user(one)), { type: 'cephKey' }])),
+      values: Object.fromEntries(cephUsers.filter((one) => one !== 'swift').map(keyFor)),
       secretClass: 'keyMaterial',
       guards: { kind: 'Job', name: named('setup'), data: 'the keys that the cluster knows users by' },
     },
+    ...(spec.objectGateway === true
+      ? [
+          {
+            suffix: gatewayKeySuffix,
+            values: Object.fromEntries([keyFor('swift')]),
+            // Unguarded: the Job has run before, where gateways come later. The key of one that the cluster knows, it refuses.
+            secretClass: 'keyMaterial',
+          } as const,
+        ]
+      : []),
   ];
 }
 

@@ -7,6 +7,7 @@ import { schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
 import {
   array,
+  bool,
   choice,
   type Infer,
   int,
@@ -247,6 +248,7 @@ const users = object('Names of the users that services log in as, without client
   glance: userName('Of images.', 'glance'),
   manila: userName('Of shares.', 'manila'),
   nova: userName('Of ephemeral disks.', 'nova'),
+  swift: userName('Of object gateways.', 'swift'),
 });
 
 /** Pools that services have to be able to use. */
@@ -275,6 +277,12 @@ const fileSystems = array(
   'Filesystems (CephFS) that keep shares. In each the user of shares makes a group of subvolumes, and removes it; what it may not do is told by name (condition PoolsReady).',
   object('One filesystem.', { name: required(fileSystemName('Its name.')) }),
   { maxItems: 16, keys: ['name'] },
+);
+
+/** Whether object gateways use the cluster. */
+const objectGateway = bool(
+  'Whether object gateways (Swift with mode ceph-rgw) keep objects in the cluster. Their user, spec.users.swift, is tried: it makes the pool .rgw.root, as gateways do, and writes there (condition PoolsReady). Below a control plane it follows from its Swift.',
+  { fallback: false },
 );
 
 /** How often all of it is tried again. */
@@ -340,6 +348,7 @@ export const CephStorage = defineApi({
       users,
       pools,
       fileSystems,
+      objectGateway,
       healthCheck,
       image: image('Full reference of the image with the programs ceph, rados and rbd.', 'the image of the release'),
       imageRegistry,

@@ -110,7 +110,9 @@ test.each(['admin', 'csi-rbd-node', 'rgw.store.a'])('a user that Rook has for it
 
 test('the Secrets of Rook are followed, by the names of the users; in mode external none is', () => {
   const spec = { mode: 'rook', users: { cinder: 'volumes' } };
-  const keys = ['volumes', 'cinder-backup', 'glance', 'manila', 'nova'].map((user) => `rook-ceph-client-${user}`);
+  const keys = ['volumes', 'cinder-backup', 'glance', 'manila', 'nova', 'swift'].map(
+    (user) => `rook-ceph-client-${user}`,
+  );
   expect(secretsReadBy({ ...sample, spec })).toEqual(['rook-ceph-config', ...keys]);
   expect(secretsReadBy(resource(read('ceph-storage')))).toEqual(['ceph-keyrings']);
 });

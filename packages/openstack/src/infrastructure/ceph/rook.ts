@@ -4,9 +4,9 @@ import { labelsOf, retainedFor, retainedForLabel } from '../../engine/names/name
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ForeignKind } from '../../engine/vocabulary/foreign-kinds.ts';
 import type { Desired, Problem } from '../../engine/vocabulary/step.ts';
-import { keyOfRook, monitorsOfRook, statedAddress } from './address.ts';
-import type { CephClusterSpec, CephPool, CephStorage, CephStorageSpec, CephUser } from './kind.ts';
-import { capabilities, copiesOf, trialsOf, usersIn } from './trials.ts';
+import { cephUsers, keyOfRook, monitorsOfRook, statedAddress } from './address.ts';
+import type { CephClusterSpec, CephPool, CephStorage, CephStorageSpec } from './kind.ts';
+import { capabilities, copiesOf, trialsOf, type Used, usersIn } from './trials.ts';
 
 const api = 'ceph.rook.io/v1';
 const CephCluster = defineKind(api, 'CephCluster', 'cephclusters');
@@ -44,12 +44,13 @@ export function rememberedParts(spec: CephStorageSpec): Readonly<Record<string, 
 type Part = CephPool | NonNullable<CephStorageSpec['fileSystems']>[number];
 
 /** The pools and filesystems that are stated, and those that were once: in one order, whichever they are. */
-function partsOf({ spec, surroundings }: Context<CephStorage>): Pick<CephStorageSpec, 'pools' | 'fileSystems'> {
+function partsOf({ spec, surroundings }: Context<CephStorage>): Used {
   const byField = Object.entries({ ...surroundings.remembered, ...rememberedParts(spec) }) as [string, Part][];
   const all = byField.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, part]) => part);
   return {
     pools: all.filter((one) => 'purpose' in one),
     fileSystems: all.filter((one) => !('purpose' in one)),
+    objectGateway: spec.objectGateway === true,
   };
 }
 
@@ -59,8 +60,7 @@ export function secretsOfRook(resource: KubeObject): string[] {
   if (!isOfRook(spec)) return [];
   const { user } = statedAddress(resource);
   // A service may refer to one whose pools nobody has stated.
-  const users: readonly CephUser[] = ['cinder', 'cinderBackup', 'glance', 'manila', 'nova'];
-  return [monitorsOfRook.secret, ...users.map((one) => keyOfRook(user(one)))];
+  return [monitorsOfRook.secret, ...cephUsers.map((one) => keyOfRook(user(one)))];
 }
 
 /** What Rook is asked for: the cluster, if it is to be made; pools, filesystems and users. */

@@ -32,7 +32,7 @@ function program(name: string, text: string): void {
 }
 
 function run(...more: readonly string[]) {
-  const script = tryAll('spec.external.monitorHosts').replace('/dev/termination-log', join(directory, 'said'));
+  const script = tryAll('spec.external.monitorHosts', true).replace('/dev/termination-log', join(directory, 'said'));
   const env = { PATH: `${directory}:${process.env['PATH'] ?? ''}`, STATE: directory };
   return spawnSync('sh', ['-ec', script, 'sh', ...more], { encoding: 'utf8', env });
 }
@@ -153,4 +153,18 @@ test('of very many pools the first ones are told', () => {
   expect(lines.filter((line) => line.includes('"pool"')).length).toBeGreaterThan(20);
   expect(said().length).toBeLessThan(3000);
   expect(lines.some((line) => line.includes('"total"'))).toBe(true);
+});
+
+test('what a gateway has to be able to do: to make a pool of its own, and to write there', () => {
+  const gateway = ['probe', '', '10.0.0.1', 'swift', '.rgw.root', 'serve'];
+  program('ceph', `case $3 in osd) echo "$*" >> "$STATE/asked" ;; esac`);
+  expect(run(...gateway)).toMatchObject({ status: 0, stderr: '' });
+  expect(readFileSync(join(directory, 'asked'), 'utf8')).toBe(
+    '--id swift osd pool create .rgw.root --yes-i-really-mean-it\n--id swift osd pool application enable .rgw.root rgw\n',
+  );
+  expect(left()).toEqual([]);
+  program('ceph', `[ "$3" != osd ] || { echo 'Error EACCES: access denied' >&2; exit 13; }`);
+  expect(run(...gateway).stderr).toBe(
+    "client.swift cannot serve objects from pool .rgw.root: Error EACCES: access denied (it needs mon 'allow rw', osd 'allow rwx')\n",
+  );
 });

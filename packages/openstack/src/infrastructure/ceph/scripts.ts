@@ -1,6 +1,17 @@
+/** Of a pool without an application the cluster would warn. Names that begin with a dot are the gateways'. */
+const serve = `serve() {
+  as ceph --id "$user" osd pool create "$name" --yes-i-really-mean-it &&
+    as ceph --id "$user" osd pool application enable "$name" rgw &&
+    make_and_remove in_pool
+}
+`;
+
+const tryingServe = `    serve) try=serve where="serve objects from pool $name" rights="mon 'allow rw', osd 'allow rwx'" ;;
+`;
+
 /**
  * Does in each pool and filesystem what its users do. Arguments: the name of what it makes and removes; the id of the
- * cluster that is expected, or nothing; its monitors; then user, name and `write`, `read` or `share`. The last line, which a
+ * cluster that is expected, or nothing; its monitors; then user, name and `write`, `read`, `share` or `serve`. The last line, which a
  * condition shows, is what they cannot do, or that the monitors do not answer: then nothing is tried. When all can, it
  * leaves which cluster has answered. In both cases it leaves how the cluster is, and, as lines of JSON (`usageTold` reads
  * them), what room there is in all, in these pools, and in those where these filesystems keep data, as the message of its end.
@@ -8,9 +19,10 @@
  * What it makes has the same name in each run: what a slow Ceph has made after its answer was awaited no more is removed by
  * the run itself, or by the next one, which finds it there.
  *
- * `named`: where the addresses of the monitors are stated.
+ * `named`: where the addresses of the monitors are stated. `gateway`: whether `serve` is among what is tried: a pool is made as
+ * object gateways make it, or was before, and written to.
  */
-export const tryAll = (named: string) => `newline='
+export const tryAll = (named: string, gateway: boolean) => `newline='
 '
 failures=
 as() { timeout 15 "$@" 2>&1; }
@@ -40,7 +52,7 @@ make_and_remove() {
 write() { make_and_remove in_pool; }
 read_only() { as rbd --id "$user" ls "$name"; }
 share() { make_and_remove in_filesystem; }
-# Of \`ceph df\`, whose table is another one from version to version: the first totals are those of all devices. The message
+${gateway ? serve : ''}# Of \`ceph df\`, whose table is another one from version to version: the first totals are those of all devices. The message
 # of an end has 4096 bytes: further pools are left out.
 figures() {
   total= free= taken= pool= stored= used= length=0
@@ -122,7 +134,7 @@ while [ $# -gt 0 ]; do
       try=write where="write in pool $name" rights="mon 'profile rbd', osd 'profile rbd pool=$name'"
       ;;
     read) try=read_only where="read in pool $name" rights="mon 'profile rbd', osd 'profile rbd-read-only pool=$name'" ;;
-    *)
+${gateway ? tryingServe : ''}    *)
       sharer=$user
       filesystems="$filesystems $name"
       try=share where="keep shares in filesystem $name" rights="mon 'allow r', mgr 'allow rw'"

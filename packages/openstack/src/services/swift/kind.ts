@@ -2,12 +2,12 @@ import { identity } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
-import { onlyOffered } from '../../api/offering.ts';
 import { recordsAudit } from '../../api/schedules.ts';
 import { bool, choice, int, laterRule, object, rule, string } from '../../api/schema.ts';
 import { common, endpoints, found, lasting, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { dataConfig, region, release, template } from '../../api/template.ts';
+import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
 import { defaultIsOffered, firstPolicy, policiesFit, storagePolicies, widthOf } from './policies.ts';
@@ -71,6 +71,20 @@ const policyRingsFit = `!has(self.storagePolicies) || self.storagePolicies.all(o
 const tooLarge = (count: string) =>
   `the rings would not fit into a Secret (1 MiB): expected 2^partitionPower * (5 * replicaCount + 3) + 400 * storageNodes * devicesPerNode, ${count}, to be ${mostRingBytes} or less`;
 
+/** In CEL: whether a spec is of mode ceph-rgw. */
+const isGateway = "has(self.mode) && self.mode == 'ceph-rgw'";
+
+/** What says how Swift keeps objects: Ceph says that by itself. */
+const nativeFields = [
+  'storagePolicy',
+  'storagePolicies',
+  'defaultStoragePolicy',
+  'storageNodes',
+  'devicesPerNode',
+  'storage',
+  'config',
+];
+
 /** Object storage. */
 export const Swift = defineApi({
   kind: 'Swift',
@@ -94,10 +108,11 @@ export const Swift = defineApi({
       keystoneRef,
       identity: identity('swift'),
       mode: choice(
-        'Who keeps the objects: native, servers of Swift on volumes of the cluster. ceph-rgw is not offered yet.',
+        "Who keeps the objects: native, servers of Swift on volumes of the cluster; ceph-rgw, the Ceph cluster of cephStorageRef, which is asked by Ceph's object gateway (radosgw) in the place of proxies.",
         ['native', 'ceph-rgw'],
-        { fallback: 'native', rules: [onlyOffered('mode', ['native'])] },
+        { fallback: 'native', immutable: 'native' },
       ),
+      cephStorageRef: cephStorageRef('objects, for mode ceph-rgw'),
       storagePolicy,
       storagePolicies,
       defaultStoragePolicy,
@@ -124,6 +139,9 @@ export const Swift = defineApi({
     },
     {
       rules: [
+        ...nativeFields.map((field) =>
+          rule(`!(${isGateway}) || !has(self.${field})`, `${field} is for mode native: remove it`, `.${field}`),
+        ),
         rule(
           `${devices} >= ${stated('storagePolicy.replicaCount', defaults.replicaCount)}`,
           `expected a device for each replica: storageNodes times devicesPerNode has to be storagePolicy.replicaCount (default ${defaults.replicaCount}) or more`,

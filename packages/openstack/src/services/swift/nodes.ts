@@ -3,7 +3,7 @@ import type { Found } from '../../engine/vocabulary/service.ts';
 import { defaults, type Swift } from './kind.ts';
 
 /** The field under which the storage nodes are remembered. */
-const field = 'spec.storageNodes';
+export const nodesField = 'spec.storageNodes';
 
 /** What is remembered of storage nodes. */
 interface Held {
@@ -25,7 +25,7 @@ export interface Nodes {
 /** How many storage nodes a Swift has, as far as it remembers. */
 export function nodesOf(context: Context<Swift>): Nodes {
   const wanted = wantedBy(context);
-  const { size, haveMoved } = heldBy(context.surroundings.remembered[field]);
+  const { size, haveMoved } = heldBy(context.surroundings.remembered[nodesField]);
   const haveLeft = foundBy(context)[found] === leftWords(context);
   const running = haveLeft ? wanted : Math.max(wanted, size);
   return { wanted, running, haveMoved: haveMoved || size > wanted };
@@ -39,12 +39,12 @@ function heldBy(entry: unknown): Held {
 }
 
 /** `status.lasting`: a number that may change is no part of what it says. */
-export const lastingNodes = (): Readonly<Record<string, string>> => ({ [field]: 'the devices of the rings' });
+export const lastingNodes = (): Readonly<Record<string, string>> => ({ [nodesField]: 'the devices of the rings' });
 
 /** How many run, for every time after this, and for a Swift of this name that comes later. */
 export function rememberedNodes(context: Context<Swift>): Readonly<Record<string, object>> {
   const { running: size, haveMoved } = nodesOf(context);
-  return { [field]: { size, haveMoved } satisfies Held };
+  return { [nodesField]: { size, haveMoved } satisfies Held };
 }
 
 /** Key of `status.found`. */

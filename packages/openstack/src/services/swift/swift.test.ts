@@ -134,3 +134,35 @@ test('a peer sets options of its files of data, which users cannot set then', ()
     'spec.config["proxy-server.conf"].filter:storlet_handler.execution_server: the operator sets this itself: what Storlets needs; remove it',
   );
 });
+
+const inCeph = resource(read('swift_ceph')) as Swift & ReturnType<typeof resource>;
+
+test('a gateway needs a cluster', () => {
+  const { cephStorageRef: _, ...spec } = inCeph.spec;
+  const { steps } = composed({ ...inCeph, spec }, surroundings(read));
+  expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toBe(
+    'spec.mode: ceph needs a cluster; set spec.cephStorageRef, or spec.cephStorage of the control plane',
+  );
+});
+
+test.each([
+  ['native', inCeph, 'spec.storageNodes'],
+  ['ceph-rgw', sample, 'spec.mode'],
+])('what was %s before is refused in the other mode, and still remembered as what it was', (was, now, field) => {
+  const { steps, status } = composed(now, surroundings(read, { lasting: { [field]: was } }));
+  expect(steps.find(({ condition }) => condition === 'CredentialsReady')?.problem?.message).toContain(
+    `spec.mode: it was ${was} before (ConfigMap swift-lasting)`,
+  );
+  expect(status).toMatchObject({ lasting: { [field]: was } });
+});
+
+test('a gateway logs in as the user that the cluster has for it, and has nothing of rings', () => {
+  const named = resource(read('ceph-storage'));
+  const cephStorageRef = { found: { ...named, spec: { ...(named['spec'] as object), users: { swift: 'objects' } } } };
+  const known = surroundings(read);
+  const { steps } = composed(inCeph, { ...known, references: { ...known.references, cephStorageRef } });
+  const text = JSON.stringify(objectsOf({ steps } as ReturnType<typeof composed>));
+  expect(text).toContain('["dumb-init","--single-child","--","radosgw","-f","-n","client.objects"]');
+  expect(text).toContain('[client.objects]\\nkeyring = /etc/ceph/ceph.client.objects.keyring\\n');
+  expect(text).not.toContain('swift-rings');
+});

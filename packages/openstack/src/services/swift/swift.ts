@@ -1,23 +1,35 @@
 import { trustByVariable } from '../../engine/configuration/sections.ts';
+import { lastingSuffix } from '../../engine/names/names.ts';
 import { hourly, nightly } from '../../engine/objects/schedule.ts';
 import { publishing } from '../../engine/vocabulary/access.ts';
 import type { Component, Mount } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { defineService, type Job } from '../../engine/vocabulary/service.ts';
+import { defineService, type GeneratedSecret, type Job } from '../../engine/vocabulary/service.ts';
+import type { Problem } from '../../engine/vocabulary/step.ts';
+import { clusterProblems } from '../../infrastructure/ceph/address.ts';
+import { refusedBy } from '../backends.ts';
 import { configSets, daemonsOf, kinds, resellerAdmin, ringFolder, rsyncPort, servers } from './configuration.ts';
+import { gateway, gatewaySets, isGateway } from './gateway.ts';
 import { defaults, Swift } from './kind.ts';
-import { lastingNodes, leftWords, nodesOf, nodesThatLeft, rememberedNodes } from './nodes.ts';
+import { lastingNodes, leftWords, nodesField, nodesOf, nodesThatLeft, rememberedNodes } from './nodes.ts';
 import { policyRings } from './policies.ts';
 import { awaitRemoval, buildRings, checkDevices, comparePolicies, moveRings, runDaemons } from './scripts.ts';
 
-/** Object storage on volumes of the cluster: proxies, and storage nodes with all three servers and their daemons. */
+/**
+ * Object storage on volumes of the cluster: proxies, and storage nodes with all three servers and their daemons. Or in Ceph, whose
+ * gateway has the place of the proxies.
+ */
 export const swift = defineService<Swift>({
   kind: Swift,
   offers: { swiftRef: {} },
   child: { field: 'swift', phase: 'CoreServices', description: 'Object storage.', optional: true },
   name: 'swift',
   user: 'swift',
-  dependsOn: { cacheRef: 'steps', keystoneRef: 'start' },
+  dependsOn: {
+    cacheRef: 'steps',
+    keystoneRef: 'start',
+    cephStorageRef: { stated: isGateway, start: true, onlyUsed: true, asks: () => ({ objectGateway: true }) },
+  },
   identity: {
     users: [{ name: 'swift', roles: ['service'] }],
     roles: [resellerAdmin],
@@ -28,42 +40,61 @@ export const swift = defineService<Swift>({
         description: 'OpenStack Object Storage',
         component: 'proxy',
         port: 'proxy',
-        path: '/v1/AUTH_%(project_id)s',
+        path: (spec) => `${isGateway(spec) ? '/swift' : ''}/v1/AUTH_%(project_id)s`,
       },
     ],
   },
   retainedSecrets: ['hash', 'rings', 'rings-policies'],
-  secrets: (context) => [
-    {
-      suffix: 'hash',
-      values: { prefix: { type: 'password', length: 32 }, suffix: { type: 'password', length: 32 } },
-      secretClass: 'keyMaterial',
-      guards: { kind: 'PersistentVolumeClaim', name: firstDevice(context), data: 'all objects' },
-    },
-  ],
-  config: configSets,
-  components: (context) => ({
-    proxy: {
-      workload: 'Deployment',
-      image: 'swift-proxy-server',
-      config: 'proxy',
-      runs: { command: ['swift-proxy-server', '/etc/swift/proxy-server.conf', '-v'] },
-      ports: { proxy: 8080 },
-      health: { get: '/healthcheck', port: 'proxy' },
-      exposed: 'proxy',
-      reachable: 'anyone',
-      mounts: mounts(context),
-      // The middleware that Keystone's keys of S3 pass has no option for it.
-      env: trustByVariable(context),
-      resources: { cpu: '50m', memory: '256Mi' },
-    },
-    storage: storageNode(context),
-  }),
-  jobs: (context) => [rings(context), policies(context), ...removal(context)],
-  lasting: lastingNodes,
-  remembers: rememberedNodes,
+  secrets: (context) => (isGateway(context.spec) ? [] : [ends(context)]),
+  config: (context) => (isGateway(context.spec) ? gatewaySets(context, resellerAdmin) : configSets(context)),
+  components: (context) =>
+    isGateway(context.spec) ? { proxy: gateway(context) } : { proxy: proxy(context), storage: storageNode(context) },
+  jobs: (context) => (isGateway(context.spec) ? [] : [rings(context), policies(context), ...removal(context)]),
+  lasting(context) {
+    if (wasOther(context)) return {};
+    return isGateway(context.spec) ? { [modeField]: 'ceph-rgw' } : lastingNodes();
+  },
+  remembers: (context) => (isGateway(context.spec) || wasOther(context) ? {} : rememberedNodes(context)),
   access: { rings: [publishing('rings')], policies: [publishing('rings-policies', 'rings')] },
   needs: { DeploymentReady: ['PolicyRingsReady'] },
+  problems,
+});
+
+/** Told before it misses Secrets of the other mode. */
+function problems(context: Context<Swift>): Readonly<Record<string, Problem>> {
+  const isInCeph = isGateway(context.spec);
+  if (!wasOther(context)) return refusedBy(isInCeph ? clusterProblems(context, 'spec.mode') : []);
+  const message = `spec.mode: it was ${isInCeph ? 'native' : 'ceph-rgw'} before (ConfigMap ${context.named(lastingSuffix)}), and objects are out of reach; state that again, or, to do without them, delete the Swift and this ConfigMap`;
+  return { CredentialsReady: { reason: 'ConfigRefused', message } };
+}
+
+/** Whether objects are kept in the other way: what was first is remembered. */
+const wasOther = ({ spec, surroundings }: Context<Swift>): boolean =>
+  surroundings.lasting[isGateway(spec) ? nodesField : modeField] !== undefined;
+
+const modeField = 'spec.mode';
+
+/** What the names of objects are hashed with, at both ends. */
+const ends = (context: Context<Swift>): GeneratedSecret => ({
+  suffix: 'hash',
+  values: { prefix: { type: 'password', length: 32 }, suffix: { type: 'password', length: 32 } },
+  secretClass: 'keyMaterial',
+  guards: { kind: 'PersistentVolumeClaim', name: firstDevice(context), data: 'all objects' },
+});
+
+const proxy = (context: Context<Swift>): Component => ({
+  workload: 'Deployment',
+  image: 'swift-proxy-server',
+  config: 'proxy',
+  runs: { command: ['swift-proxy-server', '/etc/swift/proxy-server.conf', '-v'] },
+  ports: { proxy: 8080 },
+  health: { get: '/healthcheck', port: 'proxy' },
+  exposed: 'proxy',
+  reachable: 'anyone',
+  mounts: mounts(context),
+  // The middleware that Keystone's keys of S3 pass has no option for it.
+  env: trustByVariable(context),
+  resources: { cpu: '50m', memory: '256Mi' },
 });
 
 /** The volume claim that every Swift has. */

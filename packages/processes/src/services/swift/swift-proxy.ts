@@ -177,7 +177,12 @@ const shownPolicy = ({ name, isDefault }: StoragePolicy) => ({ name, ...(isDefau
 /** Servers that have to agree. */
 const quorum = (count: number): number => Math.floor((count + 1) / 2);
 
-function shown(kind: RingName, { body, headers, rows }: SwiftRecord, request: HttpMessage): HttpReply {
+/** An account, a container or an object, as clients are given it. */
+export function shown(
+  kind: RingName,
+  { body, headers, rows }: Pick<SwiftRecord, 'body' | 'headers' | 'rows'>,
+  request: HttpMessage,
+): HttpReply {
   if (kind === 'object') return { status: 200, headers, body };
   const names = Object.entries(rows)
     .filter(([, { deleted }]) => !deleted)
