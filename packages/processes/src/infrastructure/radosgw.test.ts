@@ -59,15 +59,18 @@ async function started({
 test('it keeps objects for whoever has a role in the project of the account', async () => {
   const { send, account } = await started();
   expect(await send('GET', '/swift/healthcheck', undefined, {} as never)).toBe('200 ');
-  expect(await send('GET', account, undefined, {} as never)).toBe('401 AccessDenied');
+  expect(await send('GET', account, undefined, {} as never)).toBe('403 AccessDenied');
+  expect(await send('GET', `${account}/photos`, undefined, {} as never)).toBe('401 AccessDenied');
   expect(await send('GET', '/swift/v1/AUTH_other')).toBe('403 AccessDenied');
   expect(await send('PUT', `${account}/photos/tom`, 'purr')).toBe('404 NoSuchBucket');
   expect(await send('PUT', `${account}/photos`)).toBe('201 ');
   expect(await send('PUT', `${account}/photos/cats/tom`, 'purr')).toBe('201 ');
-  expect(await send('GET', account)).toBe('200 photos\n');
-  expect(await send('GET', `${account}/photos`)).toBe('200 cats/tom\n');
+  expect(await send('GET', account)).toBe('200 photos');
+  expect(await send('GET', `${account}/photos`)).toBe('200 cats/tom');
   expect(await send('GET', `${account}/photos/cats/tom`)).toBe('200 "purr"');
-  expect(await send('DELETE', `${account}/photos`)).toBe('409 BucketNotEmpty');
+  expect(await send('DELETE', `${account}/photos`)).toBe(
+    '409 There was a conflict when trying to complete your request.',
+  );
   expect(await send('DELETE', `${account}/photos/cats/tom`)).toBe('204 ');
   expect(await send('DELETE', `${account}/photos`)).toBe('204 ');
   expect(await send('GET', '/photos')).toContain('501');

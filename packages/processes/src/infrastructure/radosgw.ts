@@ -88,16 +88,17 @@ function gatewayOf(process: Process, options: ReadonlyMap<string, string>, store
     const prefix = `/${options.get('rgw_swift_url_prefix') ?? 'swift'}`;
     if (path === `${prefix}/healthcheck`) return plain(200, '');
     if (!path.startsWith(`${prefix}/v1/`)) return plain(501, 'this simulated radosgw does not know S3');
-    if (headerOf(request, 'x-auth-token') === undefined) return denied(401);
+    const names = path
+      .slice(prefix.length + 4)
+      .split('/')
+      .map(decodeURIComponent);
+    const isAccount = names.length === (isOn('swift_account_in_url') ? 1 : 0);
+    if (headerOf(request, 'x-auth-token') === undefined) return denied(isAccount ? 403 : 401);
     const caller = await tokens.check(request);
     if ('status' in caller) return caller.status === 503 ? caller : denied(401);
     const has = (name: string) => caller.roles.some((role) => roles(name).includes(role));
     const isAdmin = has('keystone_accepted_admin_roles');
     if (!isAdmin && !has('keystone_accepted_roles')) return denied(401);
-    const names = path
-      .slice(prefix.length + 4)
-      .split('/')
-      .map(decodeURIComponent);
     const account = isOn('swift_account_in_url') ? (names.shift() ?? '') : `AUTH_${caller.projectId}`;
     if (account !== `AUTH_${caller.projectId}` && !isAdmin) return denied(403);
     const [container, ...object] = names;
@@ -138,7 +139,8 @@ async function answer(request: HttpMessage, store: Store, names: readonly string
   if (method === 'GET' || method === 'HEAD') {
     if (found === undefined && kind !== 'account') return plain(404, 'NoSuchKey');
     const rows = kind === 'object' ? {} : await rowsOf(store, key);
-    return shown(kind, { headers: {}, body: '', ...found, rows }, request);
+    const reply = shown(kind, { headers: {}, body: '', ...found, rows }, request);
+    return kind === 'object' ? reply : { ...reply, body: reply.body?.replace(/\n$/u, '') ?? '' };
   }
   if (method === 'PUT' && kind !== 'account') {
     const above = await store(['get', names.slice(0, -1).join('/')]);
@@ -148,7 +150,8 @@ async function answer(request: HttpMessage, store: Store, names: readonly string
   }
   if (method !== 'DELETE' || kind === 'account') return plain(405, 'MethodNotAllowed');
   if (found === undefined) return plain(404, kind === 'container' ? 'NoSuchBucket' : 'NoSuchKey');
-  if (kind === 'container' && Object.keys(await rowsOf(store, key)).length > 0) return plain(409, 'BucketNotEmpty');
+  if (kind === 'container' && Object.keys(await rowsOf(store, key)).length > 0)
+    return plain(409, 'There was a conflict when trying to complete your request.');
   await store(['delete', key]);
   return plain(204, '');
 }
