@@ -8,6 +8,7 @@ const wrongBackends: readonly (readonly [string, string, object])[] = [
   ['[0]', 'cephPoolName can be set for type ceph only', { ...backend, type: 'custom' }],
   ['[0].type', 'this value of type is not offered', { name: 'fast', type: 'lvm', lvmVolumeGroup: 'cinder-volumes' }],
   ['[0].name', 'cinder.conf has a section of this name already', { ...backend, name: 'nova' }],
+  ['[0].imageCache.maxSize', 'expected at least 1Gi', { ...backend, imageCache: { maxSize: '512Mi' } }],
   ['[0].backendHost', "expected a name without '@' and '#'", { ...backend, backendHost: 'old@fast' }],
 ];
 const cinderRules = [

@@ -348,7 +348,14 @@ export const cephMonitor: Program = commandWith(
     const id = line.value('id') ?? '';
     if (line.has('mkfs')) {
       const entities = entitiesIn(process.files.read(line.value('keyring') ?? ''));
-      const cluster: Cluster = { fsid: line.value('fsid') ?? '', entities, pools: {}, filesystems: [], objects: {}, kept: {} };
+      const cluster: Cluster = {
+        fsid: line.value('fsid') ?? '',
+        entities,
+        pools: {},
+        filesystems: [],
+        objects: {},
+        kept: {},
+      };
       makeDirectories(process, store(id));
       process.files.write(`${store(id)}/store.db`, JSON.stringify(cluster));
       return 0;
