@@ -155,11 +155,9 @@ const swiftRules = [
     { glance: { nodeNetworks: ['10.0.0.0/33'] } },
     { glance: { nodeNetworks: ['10.0.0.0/16'] } },
   ),
-  ...['storageNodes', 'devicesPerNode', 'storage', 'storagePolicy', 'storagePolicies', 'config'].map((field) => {
-    const value = { storageNodes: 3, devicesPerNode: 1, storagePolicies: [gold] }[field] ?? {};
-    const stated = { [field]: value };
-    return refused(Swift, `spec.${field}`, 'is for mode native: remove it', { mode: 'ceph-rgw', ...stated }, stated);
-  }),
+  ...[{ storageNodes: 3 }, { storagePolicy: {} }].map((stated) =>
+    refused(Swift, 'spec.mode', 'can be set for mode native only', { mode: 'ceph-rgw', ...stated }, stated),
+  ),
   refused(
     Swift,
     'spec.components',

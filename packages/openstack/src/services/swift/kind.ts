@@ -82,7 +82,6 @@ const nativeFields = [
   'storageNodes',
   'devicesPerNode',
   'storage',
-  'config',
 ];
 
 /** Object storage. */
@@ -139,8 +138,10 @@ export const Swift = defineApi({
     },
     {
       rules: [
-        ...nativeFields.map((field) =>
-          rule(`!(${isGateway}) || !has(self.${field})`, `${field} is for mode native: remove it`, `.${field}`),
+        rule(
+          `!(${isGateway}) || !(${nativeFields.map((field) => `has(self.${field})`).join(' || ')})`,
+          `${nativeFields.join(', ')} can be set for mode native only`,
+          '.mode',
         ),
         rule(
           `${devices} >= ${stated('storagePolicy.replicaCount', defaults.replicaCount)}`,

@@ -166,3 +166,9 @@ test('a gateway logs in as the user that the cluster has for it, and has nothing
   expect(text).toContain('[client.objects]\\nkeyring = /etc/ceph/ceph.client.objects.keyring\\n');
   expect(text).not.toContain('swift-rings');
 });
+
+test('a gateway has no file that users could lay options over', () => {
+  const config = { 'proxy-server.conf': { DEFAULT: { workers: 4 } } };
+  const { steps } = composed({ ...inCeph, spec: { ...inCeph.spec, config } }, surroundings(read));
+  expect(steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message).toContain('proxy-server.conf');
+});
