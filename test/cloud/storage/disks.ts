@@ -65,9 +65,12 @@ export async function detach(user: User, server: Server, volume: Thing): Promise
   await reaches(user, 'volume', volume, 'available');
   // Nova forgets it a moment later than Cinder.
   await until({
-    what: `server ${server.name} to know no volume`,
+    what: `server ${server.name} not to know volume ${volume.id}`,
     seconds: 60,
-    probe: async () => (await user.call<unknown[]>('compute.volume_attachments', server.id)).length === 0 || undefined,
+    probe: async () => {
+      const there = await user.call<{ readonly volume_id: string }[]>('compute.volume_attachments', server.id);
+      return there.every(({ volume_id: id }) => id !== volume.id) || undefined;
+    },
   });
 }
 
