@@ -98,15 +98,22 @@ export async function goesOn(server: Server, what: string): Promise<void> {
   });
 }
 
+interface Service {
+  readonly status: string;
+  readonly state: string;
+}
+
 /** Waits until all processes of Nova and Cinder answer that are waited for by others. */
 export async function servicesAreUp(): Promise<void> {
   await until({
     what: 'nova-compute and cinder-volume to be up',
     seconds: 180,
     probe: async () => {
-      const compute = await admin.call<{ binary: string; state: string }[]>('compute.services');
-      const volume = await admin.call<{ binary: string; state: string }[]>('block_storage.services');
-      return [...compute, ...volume].every(({ state }) => state === 'up') || undefined;
+      const compute = await admin.call<Service[]>('compute.services');
+      const volume = await admin.call<Service[]>('block_storage.services');
+      // Of a backend that was removed a row stays.
+      const enabled = [...compute, ...volume].filter(({ status }) => status === 'enabled');
+      return enabled.every(({ state }) => state === 'up') || undefined;
     },
   });
 }
