@@ -43,9 +43,15 @@ const samples = readdirSync('config/samples').filter((name) => !['kustomization.
 const textOf = (name: string) => readFileSync(`config/samples/${name}`, 'utf8');
 /** One of several samples of a kind, such as controlplane_minimal.yaml. */
 const isVariant = (name: string) => name.includes('_');
-// Services refer to each other.
-const parts = samples.filter((name) => !isVariant(name)).map(textOf);
-const rendered = [...samples.filter(isVariant).map(textOf), parts.join('\n---\n')].flatMap(objectsOf);
+/** Samples of single kinds: services refer to each other. */
+const parts = samples.filter((name) => !isVariant(name));
+/** What a sample stands among: others in the place of that which it is a variant of; a control plane alone. */
+const around = (name: string) => {
+  const stem = name.replace(/_.*/u, '.yaml');
+  return parts.includes(stem) ? parts.filter((part) => part !== stem) : [];
+};
+const inputs = [...samples.filter(isVariant).map((name) => [name, ...around(name)]), parts];
+const rendered = inputs.map((names) => names.map(textOf).join('\n---\n')).flatMap(objectsOf);
 
 const named = (name: string) => contract.images.filter((image) => image.names.includes(name));
 const imageName = (reference: string) => /([^/:]+):[^/]*$/.exec(reference)?.[1] ?? reference;
