@@ -1,4 +1,4 @@
-import { Pod, Secret } from '@openstack-operator/kube';
+import { Pod, Secret, type StoredObject } from '@openstack-operator/kube';
 import { CephStorage, OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { beforeAll, expect, test } from 'vitest';
 import { bringCeph, commandOf, fsid, keyOf, keyring, monitor, secret } from './ceph.ts';
@@ -116,11 +116,16 @@ test('the mode stays, also for a Swift of this name that comes later', async () 
   expect(await (await account())('GET', '/photos/cats/tom')).toBe('purr');
 });
 
-test('a key that is made anew is told, as the cluster knows another one', async () => {
-  await cloud.remove(Secret, 'my-cloud-ceph-cephx-keys-swift');
-  await change({ cephStorage: { external: { admin: external.admin } } });
-  await cloud.until(() => told(CephStorage, 'my-cloud-ceph', 'SetupReady')?.status === 'False');
-  expect(told(CephStorage, 'my-cloud-ceph', 'SetupReady')?.message).toContain(
-    'client.swift has another key in the cluster than here',
+test('a key that is lost is told, and none is made that the cluster does not know', async () => {
+  const lost = 'my-cloud-ceph-cephx-keys-swift';
+  const { metadata, ...backup } = cloud.get('Secret', lost) as StoredObject;
+  const { namespace = '', labels = {}, ownerReferences = [] } = metadata;
+  await cloud.remove(Secret, lost);
+  await cloud.clock.advance(60_000);
+  expect(told(CephStorage, 'my-cloud-ceph', 'Ready')).toMatchObject({ status: 'False', reason: 'KeyMaterialMissing' });
+  expect(cloud.get('Secret', lost)).toBeUndefined();
+  await cloud.settle(
+    cloud.rehearsal.create({ ...backup, metadata: { name: lost, namespace, labels, ownerReferences } }),
   );
+  await cloud.until(() => told(CephStorage, 'my-cloud-ceph', 'CredentialsReady')?.status === 'True');
 });

@@ -54,6 +54,18 @@ const defaultUsers: Readonly<Record<CephUser, string>> = {
 /** All that services log in as. */
 export const cephUsers = Object.keys(defaultUsers) as readonly CephUser[];
 
+/** The name of a user in Ceph. */
+const userNamed =
+  (users: CephStorageSpec['users']) =>
+  (one: CephUser): string =>
+    users?.[one] ?? defaultUsers[one];
+
+/** Whether object gateways have a user, and so a key, of their own: who has one name has one key. */
+export function hasOwnGatewayUser(users: CephStorageSpec['users']): boolean {
+  const user = userNamed(users);
+  return cephUsers.every((one) => one === 'swift' || user(one) !== user('swift'));
+}
+
 /** What clients have of a CephStorage. */
 export function cephAddress(resource: KubeObject): Ceph {
   return addressWith(resource, foundOf(resource).monitorHosts);
@@ -77,24 +89,26 @@ export function foundOf({ status }: KubeObject): CephFound {
 
 function addressWith({ metadata, spec }: KubeObject, answered: string | undefined): Ceph {
   const { mode, external, users } = (spec ?? {}) as Partial<CephStorageSpec>;
-  const user = (one: CephUser) => users?.[one] ?? defaultUsers[one];
+  const user = userNamed(users);
+  const isApart = hasOwnGatewayUser(users);
+  const keyringOfUser = (one: CephUser) => keyring(user(one), one === 'swift' && isApart);
   const { keyring, ...monitors } =
     mode === 'rook' ? atRook(answered) : atMonitors(external ?? { monitorHosts: '' }, answered, metadata.name ?? '');
   return {
     ...monitors,
     user,
-    keyring: (one) => keyring(user(one), one),
+    keyring: keyringOfUser,
     key(one) {
-      const { secret, key } = keyring(user(one), one);
+      const { secret, key } = keyringOfUser(one);
       return secretReference(secret, key, 'cephkey');
     },
     secretUuid: (one) => nameUuid(`${metadata.namespace}/${metadata.name}/client.${user(one)}`),
   };
 }
 
-/** What the source of a cluster's address says: keyrings by the name of the user, and by what it is. */
+/** What the source of a cluster's address says: keyrings by the name of the user, and whether it is that of gateways alone. */
 type Source = Pick<Ceph, 'conf' | 'monitors'> & {
-  readonly keyring: (user: string, one: CephUser) => ReturnType<Ceph['keyring']>;
+  readonly keyring: (user: string, isGateway: boolean) => ReturnType<Ceph['keyring']>;
 };
 
 /** `name`: that of the resource. */
@@ -106,8 +120,8 @@ function atMonitors(
   const made = `${name}-${keysSuffix}`;
   const { keyringSecretName: stated = made, cephConfSecretName, monitorHosts } = external;
   const monitors = answered ?? monitorHosts;
-  const keyring = (user: string, one: CephUser) => ({
-    secret: stated === made && one === 'swift' ? `${name}-${gatewayKeySuffix}` : stated,
+  const keyring = (user: string, isGateway: boolean) => ({
+    secret: stated === made && isGateway ? `${name}-${gatewayKeySuffix}` : stated,
     key: keyringFile(user),
   });
   return cephConfSecretName === undefined

@@ -9,6 +9,7 @@ import {
   cephUsers,
   foundOf,
   gatewayKeySuffix,
+  hasOwnGatewayUser,
   keyringFile,
   keyringOf,
   keysSuffix,
@@ -80,7 +81,10 @@ export const ceph = defineService<CephStorage>({
             image: 'cinder-volume',
             runs: [check('pool-check', context)],
             ...monitorsFor(context),
-            finds,
+            finds: (words, before) => ({
+              ...finds(words, before),
+              ...(context.spec.objectGateway === true && { [gatewayFound]: 'tried' }),
+            }),
             ...tellsOf(context),
           },
         ];
@@ -123,11 +127,14 @@ export const ceph = defineService<CephStorage>({
 
 const fsidField = 'spec.external.fsid';
 
+/** Under what the status remembers that the cluster knows the user of object gateways. */
+const gatewayFound = 'objectGateway';
+
 /** How the check says which cluster has answered, and where. */
 const answered = /^cluster ([0-9a-f-]{36}) at (\S+)$/;
 
 function finds(words: readonly string[], before: CephFound & Found): Found {
-  const [, fsid, monitorHosts] = words.map((line) => answered.exec(line)).find((match) => match !== null) ?? [];
+  const [, fsid, monitorHosts] = words.map((line) => answered.exec(line)).findLast((match) => match !== null) ?? [];
   return fsid === undefined || monitorHosts === undefined ? before : { ...before, fsid, monitorHosts };
 }
 
@@ -179,6 +186,12 @@ function madeKeys({ resource, spec, named }: Context<CephStorage>): GeneratedSec
   const { mode, external } = spec;
   if (mode === 'rook' || (external?.keyringSecretName ?? named(keysSuffix)) !== named(keysSuffix)) return [];
   const { user } = statedAddress(resource);
+  const isGatewayKnown = (foundOf(resource) as Found)[gatewayFound] !== undefined;
+  const gatewayGuard = {
+    kind: 'Job',
+    name: named('pool-check'),
+    data: 'the key that the cluster knows object gateways by',
+  } as const;
   const keyFor = (one: (typeof cephUsers)[number]) => [keyringFile(user(one)), { type: 'cephKey' }] as const;
   return [
     {
@@ -187,13 +200,14 @@ function madeKeys({ resource, spec, named }: Context<CephStorage>): GeneratedSec
       secretClass: 'keyMaterial',
       guards: { kind: 'Job', name: named('setup'), data: 'the keys that the cluster knows users by' },
     },
-    ...(spec.objectGateway === true
+    ...(spec.objectGateway === true && hasOwnGatewayUser(spec.users)
       ? [
           {
             suffix: gatewayKeySuffix,
             values: Object.fromEntries([keyFor('swift')]),
-            // Unguarded: the Job has run before, where gateways come later. The key of one that the cluster knows, it refuses.
             secretClass: 'keyMaterial',
+            // The check has run before, where gateways come later.
+            ...(isGatewayKnown && { guards: gatewayGuard }),
           } as const,
         ]
       : []),
@@ -202,16 +216,20 @@ function madeKeys({ resource, spec, named }: Context<CephStorage>): GeneratedSec
 
 /** What makes what is missing, before everything is tried. */
 function setup(context: Context<CephStorage>): Job[] {
-  const { resource, spec } = context;
+  const { resource, spec, named } = context;
   const admin = adminOf(spec);
   if (admin === undefined) return [];
   const { keyringSecretName, monitorHosts = '' } = spec.external ?? {};
   const { user } = statedAddress(resource);
   const trials = trialsOf(spec);
+  const apart =
+    keyringSecretName === named(keysSuffix) && hasOwnGatewayUser(spec.users)
+      ? ` (that of client.${user('swift')} into ${named(gatewayKeySuffix)})`
+      : '';
   const way =
     keyringSecretName === undefined
       ? `bring the keyrings that users have there in a Secret, and state it in spec.external.keyringSecretName`
-      : `put what \`ceph auth get\` prints of it into Secret ${keyringSecretName}`;
+      : `put what \`ceph auth get\` prints of it into Secret ${keyringSecretName}${apart}`;
   const asked = [
     ...[...copiesOf(spec)].flatMap(([name, copies]) => ['pool', name, String(copies ?? '')]),
     ...(spec.fileSystems ?? []).flatMap(({ name }) => ['filesystem', name]),

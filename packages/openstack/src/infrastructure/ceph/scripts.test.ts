@@ -157,14 +157,38 @@ test('of very many pools the first ones are told', () => {
 
 test('what a gateway has to be able to do: to make a pool of its own, and to write there', () => {
   const gateway = ['probe', '', '10.0.0.1', 'swift', '.rgw.root', 'serve'];
-  program('ceph', `case $3 in osd) echo "$*" >> "$STATE/asked" ;; esac`);
-  expect(run(...gateway)).toMatchObject({ status: 0, stderr: '' });
-  expect(readFileSync(join(directory, 'asked'), 'utf8')).toBe(
-    '--id swift osd pool create .rgw.root --yes-i-really-mean-it\n--id swift osd pool application enable .rgw.root rgw\n',
+  program(
+    'ceph',
+    `[ "$3" = osd ] || exit 0
+case $*:$(cat "$STATE/asked" 2> /dev/null) in
+  *' get .rgw.root:'*enable*) printf '{\n    "rgw": {}\n}\n' ;;
+  *) echo "$*" >> "$STATE/asked" ;;
+esac`,
   );
+  // Each time that it is enabled is another map of the cluster.
+  for (const _ of [1, 2]) expect(run(...gateway)).toMatchObject({ status: 0, stderr: '' });
+  const create = '--id swift osd pool create .rgw.root --yes-i-really-mean-it';
+  const get = '--id swift osd pool application get .rgw.root';
+  expect(readFileSync(join(directory, 'asked'), 'utf8').trimEnd().split('\n')).toEqual([
+    create,
+    get,
+    '--id swift osd pool application enable .rgw.root rgw',
+    create,
+  ]);
   expect(left()).toEqual([]);
   program('ceph', `[ "$3" != osd ] || { echo 'Error EACCES: access denied' >&2; exit 13; }`);
   expect(run(...gateway).stderr).toBe(
     "client.swift cannot serve objects from pool .rgw.root: Error EACCES: access denied (it needs mon 'allow rw', osd 'allow rwx')\n",
   );
+});
+
+test('of a cluster whose devices hang the health is told, and it is left in time', () => {
+  writeFileSync(join(directory, 'slow'), '');
+  program('ceph', `case $3 in health) echo 'a warning of the client' >&2; echo HEALTH_WARN slow ops ;; esac`);
+  const trials = Array.from({ length: 9 }, (_, index) => ['cinder', `volumes-${index}`, 'write']).flat();
+  const { status, stderr } = run('probe', '', '10.0.0.1', ...trials);
+  expect(status).toBe(1);
+  expect(stderr.match(/no answer within 15 seconds/g)).toHaveLength(5);
+  expect(stderr).toContain('; nothing else was tried; the cluster says HEALTH_WARN slow ops');
+  expect(said().split('\n')[0]).toBe('HEALTH_WARN slow ops');
 });

@@ -1,8 +1,12 @@
 /** Of a pool without an application the cluster would warn. Names that begin with a dot are the gateways'. */
 const serve = `serve() {
-  as ceph --id "$user" osd pool create "$name" --yes-i-really-mean-it &&
-    as ceph --id "$user" osd pool application enable "$name" rgw &&
-    make_and_remove in_pool
+  as ceph --id "$user" osd pool create "$name" --yes-i-really-mean-it || return
+  # Each time that it is enabled is a change of the cluster's map.
+  case $(as ceph --id "$user" osd pool application get "$name") in
+    *'"rgw"'*) ;;
+    *) as ceph --id "$user" osd pool application enable "$name" rgw || return ;;
+  esac
+  make_and_remove in_pool
 }
 `;
 
@@ -92,12 +96,28 @@ data_pools() {
     echo "\${fs%,} \${held%' ]'}"
   done
 }
+# Pools and filesystems that are tried, of the arguments.
+collect() {
+  while [ $# -gt 0 ]; do
+    case $3 in
+      write) pools="$pools $2" ;;
+      share)
+        sharer=$1
+        filesystems="$filesystems $2"
+        ;;
+    esac
+    shift 3
+  done
+}
 # The first details alone: there may be one for each placement group.
 health_of() {
   said= details=0
   while read -r line; do
     case $line in
       '['*) continue ;;
+      HEALTH_*) ;;
+      # Words of the client come before.
+      *) [ -n "$said" ] || continue ;;
     esac
     [ "$details" -gt 5 ] || said="\${said:+$said; }$line"
     details=$((details + 1))
@@ -123,25 +143,7 @@ elif [ -n "$expected" ] && [ "$fsid" != "$expected" ]; then
   echo "cluster $expected was expected, and $fsid has answered at $monitors: nothing was tried, and services keep the monitors that they had; name those of cluster $expected in ${named}" >&2
   exit 1
 fi
-while [ $# -gt 0 ]; do
-  user=$1
-  name=$2
-  what=$3
-  shift 3
-  case $what in
-    write)
-      pools="$pools $name"
-      try=write where="write in pool $name" rights="mon 'profile rbd', osd 'profile rbd pool=$name'"
-      ;;
-    read) try=read_only where="read in pool $name" rights="mon 'profile rbd', osd 'profile rbd-read-only pool=$name'" ;;
-${gateway ? tryingServe : ''}    *)
-      sharer=$user
-      filesystems="$filesystems $name"
-      try=share where="keep shares in filesystem $name" rights="mon 'allow r', mgr 'allow rw'"
-      ;;
-  esac
-  said=$("$try") || fail "client.$user cannot $where" "$rights"
-done
+collect "$@"
 health=$(as ceph --id "$first" health detail | health_of) || health=
 said=
 [ -z "$sharer" ] || said=$(as ceph --id "$sharer" fs ls | data_pools) || said=
@@ -153,10 +155,31 @@ while read -r name held; do
 done << END
 $said
 END
-said=$(as ceph --id "$first" df --format json-pretty | figures) || said=
+room=$(as ceph --id "$first" df --format json-pretty | figures) || room=
+hung=0
+while [ $# -gt 0 ]; do
+  user=$1
+  name=$2
+  what=$3
+  shift 3
+  case $what in
+    write) try=write where="write in pool $name" rights="mon 'profile rbd', osd 'profile rbd pool=$name'" ;;
+    read) try=read_only where="read in pool $name" rights="mon 'profile rbd', osd 'profile rbd-read-only pool=$name'" ;;
+${gateway ? tryingServe : ''}    *) try=share where="keep shares in filesystem $name" rights="mon 'allow r', mgr 'allow rw'" ;;
+  esac
+  code=0
+  said=$("$try") || code=$?
+  [ "$code" = 0 ] || fail "client.$user cannot $where" "$rights"
+  [ "$code" != 124 ] || hung=$((hung + 1))
+  # Each takes half a minute: whoever runs this has to be told before its time is over.
+  if [ "$hung" = 5 ] && [ $# -gt 0 ]; then
+    failures="$failures; nothing else was tried"
+    break
+  fi
+done
 last="\${fsid:+cluster $fsid at $monitors}"
 [ -z "$failures" ] || last="$failures\${health:+; the cluster says $health}"
-printf '%s' "$kept$said$newline$health$newline$last" > /dev/termination-log
+printf '%s' "$kept$room$newline$health$newline$last" > /dev/termination-log
 [ -z "$failures" ] || {
   echo "$last" >&2
   exit 1
