@@ -335,6 +335,15 @@ export const refusedSpecs: readonly RefusedSpec[] = [
       { tls: { issuerRef: { name: 'ca', kind: 'AWSPCAIssuer', group: 'awspca.cert-manager.io' } } },
     ),
   ),
+  ...[MariaDB, RabbitMQ, OVNNetwork, Keystone, OpenStackControlPlane].map((kind) =>
+    refused(
+      kind,
+      'spec.tls.duration',
+      'cert-manager issues certificates for an hour (1h) or more',
+      { tls: { issuerRef: { name: 'ca' }, duration: '59m' } },
+      { tls: { issuerRef: { name: 'ca' }, duration: '60m' } },
+    ),
+  ),
   refused(
     Magnum,
     'spec.defaultCOE',

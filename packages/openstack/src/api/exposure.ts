@@ -1,4 +1,4 @@
-import { certificateDuration, issuerRef } from './issuer.ts';
+import { certificateDuration, issuerRef, longEnough } from './issuer.ts';
 import { subdomain } from './names.ts';
 import { onlyOffered } from './offering.ts';
 import { array, bool, choice, type Infer, int, map, object, rule, string } from './schema.ts';
@@ -97,6 +97,7 @@ export const tls = object(
     issuerRef,
     duration: certificateDuration,
   },
+  { rules: [longEnough] },
 );
 
 export type GatewayRef = Infer<typeof gatewayRef>;

@@ -40,13 +40,20 @@ export const issuerRef = object(
 export const certificateDuration = string(
   'How long a certificate is valid. It is made anew when two thirds of that are over, and so is one that was made for longer. Programs take up to two minutes to read it.',
   {
-    maxLength: 7,
+    maxLength: 16,
     form: {
       pattern: '^([1-9][0-9]{1,5}m|[1-9][0-9]{0,4}h)$',
       expected: 'minutes, from 10m on, or hours, such as 2160h',
     },
     fallback: '2160h',
   },
+);
+
+/** A rule of a field `tls` with both: cert-manager refuses less (its MinimumCertificateDuration). */
+export const longEnough = rule(
+  "!has(self.issuerRef) || !has(self.duration) || !self.duration.matches('^[1-5][0-9]m$')",
+  'cert-manager issues certificates for an hour (1h) or more; state that, or no issuerRef',
+  '.duration',
 );
 
 /** Seconds of such a field; default: 90 days. */

@@ -345,7 +345,7 @@ function isListening(spec: ControlPlaneSpec, field: string): boolean {
 function childObject(cloud: Cloud, child: Child): KubeObject {
   const { resource, spec } = cloud;
   const name = resource.metadata.name ?? '';
-  const { enabled: _enabled, ...template } = (spec[child.field] ?? {}) as Record<string, unknown>;
+  const { enabled: _enabled, tls: _tls, ...template } = (spec[child.field] ?? {}) as Record<string, unknown>;
   const references = Object.entries(child.references).flatMap(([reference, field]) => {
     const target = children.find((one) => one.field === field && isThere(cloud, one));
     const isUnheard = child.notifies[reference]?.some((listener) => isListening(spec, listener)) === false;

@@ -5,6 +5,7 @@ import { settledTls, type TlsState, tlsState } from '../engine/status/tls-steps.
 import type { Progress } from '../engine/vocabulary/step.ts';
 import { surroundingsOf } from '../engine/vocabulary/surroundings.ts';
 import { children } from './children.ts';
+import type { ControlPlaneSpec } from './spec.ts';
 import { apiTls, tlsOf, tlsStep } from './tls.ts';
 
 interface Told {
@@ -31,7 +32,7 @@ function cloud(first: Told | undefined) {
     const known = surroundingsOf({ peerSpecs, ...(settled === undefined ? {} : { tls: settled }) });
     const composed = apiTls(spec, known);
     const [keystoneTold, serverTold, novaTold] = [keystone, mariadb, nova].map(
-      (child) => child && tlsOf({ tls: composed }, child),
+      (child) => child && tlsOf({ spec, tls: composed }, child),
     );
     const told = { Keystone: keystoneTold, MariaDB: serverTold, Nova: novaTold };
     const isChanged = JSON.stringify(there) !== JSON.stringify(told);
@@ -142,4 +143,25 @@ test('however often somebody changes his mind, no client that connects by TLS me
     }),
     { numRuns: 500 },
   );
+});
+
+test('how long certificates are valid is told with the rest, and does not say by itself whether TLS is used', () => {
+  const told = (spec: ControlPlaneSpec) => {
+    const composed = apiTls(spec, surroundingsOf({ peerSpecs: {}, ...(spec.tls && { tls: 'Enabled' }) }));
+    return [keystone, mariadb].map((child) => child && tlsOf({ spec, tls: composed }, child));
+  };
+  const enabled = { enabled: true };
+  expect(told({ tls: { ...enabled, duration: '24h' }, mariadb: { tls: { duration: '10m' } } })).toEqual([
+    { ...enabled, duration: '24h' },
+    { ...enabled, duration: '10m' },
+  ]);
+  expect(told({ tls: enabled, keystone: { tls: { duration: '10m' } } })).toEqual([
+    { ...enabled, duration: '10m' },
+    enabled,
+  ]);
+  expect(told({ keystone: { tls: { duration: '10m' } } })[0]).toBeUndefined();
+  expect(told({ tls: enabled, mariadb: { tls: { enabled: false, duration: '10m' } } })[1]).toEqual({
+    enabled: false,
+    duration: '10m',
+  });
 });

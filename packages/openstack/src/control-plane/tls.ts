@@ -33,7 +33,7 @@ export function apiTls(spec: ControlPlaneSpec, surroundings: Surroundings): ApiT
   const child = children.find(({ clientsTrustFirst }) => clientsTrustFirst);
   const servers = toldOf(spec, surroundings, (one) => !one.clientsTrustFirst && !one.isOwnClient);
   const ownClients = toldOf(spec, surroundings, ({ isOwnClient }) => isOwnClient);
-  const stated = child && (templateOf(spec, child.field) as ControlPlaneSpec).tls;
+  const stated = child && statedTls(spec, child);
   if (child === undefined || !isEnabled(spec, child.field) || stated !== undefined) {
     const now = tlsState(stated);
     const { enabled = false, issuerRef, duration } = spec.tls ?? {};
@@ -86,8 +86,7 @@ function toldOf(
 ): Readonly<Record<string, There>> {
   return Object.fromEntries(
     children.flatMap((child) => {
-      const { tls: stated } = templateOf(spec, child.field) as ControlPlaneSpec;
-      if (!ofThese(child) || !child.has('tls') || stated !== undefined) return [];
+      if (!ofThese(child) || !child.has('tls') || statedTls(spec, child) !== undefined) return [];
       const isThere = isEnabled(spec, child.field) && surroundings.peerSpec(child.kind) !== undefined;
       return [[child.kind, isThere ? { tls: tlsThere(child.kind, surroundings) } : undefined] as const];
     }),
@@ -150,10 +149,20 @@ export function tlsStep({ now, wanted, leaving = false }: ApiTls): readonly Step
   return [{ condition: tlsCondition, needs: [], awaits: [], objects: [], problem: { reason: 'Progressing', message } }];
 }
 
-/** What a child is told of TLS where its template says nothing. */
-export function tlsOf({ tls }: { readonly tls: ApiTls }, child: Child): Tls {
-  if (!child.has('tls')) return undefined;
-  const { now, issuer, duration } = tls;
+const ownTls = (spec: ControlPlaneSpec, { field }: Child): Tls => (templateOf(spec, field) as ControlPlaneSpec).tls;
+
+/** What a template says of TLS: how long certificates are valid, alone, does not say whether it is used. */
+function statedTls(spec: ControlPlaneSpec, child: Child): Tls {
+  const own = ownTls(spec, child);
+  return own?.duration !== undefined && Object.keys(own).length === 1 ? undefined : own;
+}
+
+/** What a child is told of TLS: what its template says, else as the steps have it. */
+export function tlsOf({ spec, tls }: { readonly spec: ControlPlaneSpec; readonly tls: ApiTls }, child: Child): Tls {
+  const stated = statedTls(spec, child);
+  if (stated !== undefined || !child.has('tls')) return stated;
+  const { now, issuer } = tls;
+  const duration = ownTls(spec, child)?.duration ?? tls.duration;
   const field = tlsField(now);
   const told = child.clientsTrustFirst
     ? field && { ...field, ...(issuer && { issuerRef: issuer }) }

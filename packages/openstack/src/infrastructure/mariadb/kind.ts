@@ -1,5 +1,5 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
-import { certificateDuration, issuerRef, issuerStays } from '../../api/issuer.ts';
+import { certificateDuration, issuerRef, issuerStays, longEnough } from '../../api/issuer.ts';
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, int, object, rule, string } from '../../api/schema.ts';
@@ -44,7 +44,7 @@ export const MariaDB = defineApi({
           issuerRef,
           duration: certificateDuration,
         },
-        { rules: [issuerStays.whileEnabled] },
+        { rules: [issuerStays.whileEnabled, longEnough] },
       ),
       config: fileConfig('my.cnf'),
       rootSecretName: secretName(

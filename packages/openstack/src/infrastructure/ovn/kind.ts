@@ -1,5 +1,5 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
-import { certificateDuration, issuerRef, issuerStays } from '../../api/issuer.ts';
+import { certificateDuration, issuerRef, issuerStays, longEnough } from '../../api/issuer.ts';
 import { nameLength } from '../../api/names.ts';
 import {
   bridgeMappings,
@@ -108,7 +108,7 @@ export const OVNNetwork = defineApi({
           issuerRef,
           duration: certificateDuration,
         },
-        { rules: [issuerStays.whileEnabled] },
+        { rules: [issuerStays.whileEnabled, longEnough] },
       ),
       dbStorage: storage('Volume of each database.', '1Gi'),
       enableRaftClustering: bool(

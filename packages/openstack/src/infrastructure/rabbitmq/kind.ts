@@ -1,5 +1,5 @@
 import { defineApi, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
-import { certificateDuration, issuerRef, issuerStays } from '../../api/issuer.ts';
+import { certificateDuration, issuerRef, issuerStays, longEnough } from '../../api/issuer.ts';
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, object, rule } from '../../api/schema.ts';
@@ -30,7 +30,7 @@ export const RabbitMQ = defineApi({
           issuerRef,
           duration: certificateDuration,
         },
-        { rules: [issuerStays.whileEnabled] },
+        { rules: [issuerStays.whileEnabled, longEnough] },
       ),
       clusterEnabled: bool(
         'Says that there are several brokers, which always form a cluster with quorum queues. It follows from replicas: true demands 3 or more of them.',

@@ -1,7 +1,7 @@
 import { database, notificationQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
-import { certificateDuration, issuerRef, issuerStays } from '../../api/issuer.ts';
+import { certificateDuration, issuerRef, issuerStays, longEnough } from '../../api/issuer.ts';
 import { accountName, nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
@@ -42,7 +42,7 @@ export const Keystone = defineApi({
           issuerRef,
           duration: certificateDuration,
         },
-        { rules: [issuerStays.whileStated] },
+        { rules: [issuerStays.whileStated, longEnough] },
       ),
       database: database('keystone', ['keystone']),
       messageQueue: notificationQueue('keystone'),
