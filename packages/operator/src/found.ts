@@ -3,7 +3,10 @@ import { type Composition, conditionOf, type Found, linesLeftBy, type Told } fro
 import type { ComposeContext } from './context.ts';
 import { redactor } from './secrets/redact.ts';
 
-/** What Jobs have found, as the status remembers it: with what those say that have run to their end as they are stated now. */
+/**
+ * What Jobs and CronJobs have found, as the status remembers it: with what those say that have run to their end, Jobs as
+ * they are stated now.
+ */
 export function foundBy(
   context: ComposeContext,
   { finds = new Map() }: Pick<Composition, 'finds'>,
@@ -11,15 +14,20 @@ export function foundBy(
 ): { readonly found?: Found } {
   const { cache, object: resource } = context;
   const { found: before = {} } = (resource['status'] ?? {}) as { readonly found?: Found };
-  let found = before;
-  for (const [name, { finds: find, ofFailed }] of finds) {
-    const job = cache.get(Job, { namespace: resource.metadata.namespace ?? '', name });
-    if (job === undefined) continue;
-    const isComplete = conditionOf(job, 'Complete')?.status === 'True';
-    if (isComplete ? finishedJobs[name] === undefined : !ofFailed) continue;
-    const pods = cache.controlledBy(Pod, job).sort((one, other) => (ageOf(one) < ageOf(other) ? -1 : 1));
-    found = find(pods.flatMap(linesLeftBy), found);
-  }
+  const runs = [...finds].flatMap(([name, { finds: find, ofFailed }]) => {
+    const ref = { namespace: resource.metadata.namespace ?? '', name };
+    const [job, cronJob] = [cache.get(Job, ref), cache.get(CronJob, ref)];
+    const isComplete = (one: StoredObject) => conditionOf(one, 'Complete')?.status === 'True';
+    const own = job && (isComplete(job) ? finishedJobs[name] !== undefined : ofFailed) ? [job] : [];
+    const scheduled = cronJob ? cache.controlledBy(Job, cronJob).filter((one) => ofFailed || isComplete(one)) : [];
+    return [...own, ...scheduled].map((one) => {
+      const pods = cache.controlledBy(Pod, one).sort((pod, other) => (ageOf(pod) < ageOf(other) ? -1 : 1));
+      return { find, age: pods.map(ageOf).at(-1) ?? '', words: pods.flatMap(linesLeftBy) };
+    });
+  });
+  // What several say of the same, the last one knows.
+  const inOrder = runs.sort((one, other) => (one.age < other.age ? -1 : 1));
+  const found = inOrder.reduce((known, { find, words }) => find(words, known), before);
   return Object.keys(found).length === 0 ? {} : { found };
 }
 

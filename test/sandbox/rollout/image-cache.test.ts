@@ -1,7 +1,8 @@
+import { Pod } from '@openstack-operator/kube';
 import { Cinder, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { blockStorage, type Cloud, controlPlane, createCloud, only } from './cloud.ts';
-import { ask, entitiesOf, login, request } from './keystone.ts';
+import { ask, call, entitiesOf, login, request } from './keystone.ts';
 
 const volumes = 'http://my-cloud-cinder-api.openstack.svc:8776/v3';
 const images = 'http://my-cloud-glance-api.openstack.svc:9292/v2/images';
@@ -114,6 +115,63 @@ test('a backend keeps volumes of images in a project of its own without quotas; 
   await volumeOf(cloud, image);
   expect(downloads(cloud)).toBe(1);
   expect(await kept()).toEqual([`image-${image}`]);
+});
+
+test('a project of somebody else is refused; identifiers that were missed, or of one that is made anew, are learnt', async () => {
+  const cloud = await createCloud();
+  await cloud.startOperator();
+  const services = only('mariadb', 'memcached', 'keystone', 'rabbitmq', 'glance');
+  await cloud.settle(cloud.rehearsal.create(controlPlane({ ...services, cinder: { backends: [share] } })));
+  await cloud.until(() => cloud.isReady('OpenStackControlPlane', 'my-cloud'));
+  const theirs = { name: 'cinder-internal', domain_id: 'default', description: 'of a tenant' };
+  const made = await call(cloud, await login(cloud), 'POST', '/projects', { project: theirs });
+  const { id } = (JSON.parse(made) as { project: { id: string } }).project;
+  const quotas = async () => await ask(cloud, await login(cloud), `${volumes}/os-quota-sets/${id}`);
+  const before = await quotas();
+  const found = () =>
+    (cloud.get('Cinder', cinder)?.['status'] as { found?: Record<string, string> } | undefined)?.found ?? {};
+  const project = () => found()['project cinder-internal'];
+  await state(cloud, { imageCache: {} });
+  const words = `project cinder-internal is there already and is not the operator's: its description is "of a tenant"`;
+  await cloud.until(() => (cloud.condition(Cinder, cinder, 'ResourcesReady')?.message ?? '').includes(words));
+  expect((await entitiesOf(cloud, 'projects')).find((one) => one.id === id)).toMatchObject(theirs);
+  expect(await quotas()).toBe(before);
+  expect(found()).toEqual({});
+
+  await call(cloud, await login(cloud), 'PATCH', `/projects/${id}`, { project: { name: 'theirs' } });
+  await cloud.until(() => project() !== undefined);
+  await cloud.ready();
+  const first = project() ?? '';
+  expect(first).not.toBe(id);
+  await call(cloud, await login(cloud), 'DELETE', `/projects/${first}`);
+  await cloud.until(() => project() !== first, 120);
+  await cloud.until(() => filesOf(cloud).includes(`cinder_internal_tenant_project_id = ${project()}`));
+  await cloud.ready();
+  const second = project();
+  expect((await entitiesOf(cloud, 'projects')).map((one) => one.id)).toContain(second);
+  const audit = () => JSON.stringify(cloud.get('Cinder', cinder)?.['status']);
+  expect(audit()).toContain('created project cinder-internal');
+  expect(audit()).not.toContain('{project');
+
+  // As if the pods had gone before the operator saw them.
+  for (const { metadata } of cloud.list('Pod'))
+    if (/^my-cloud-cinder-(resource-create|records-audit)-/.test(metadata.name)) await cloud.remove(Pod, metadata.name);
+  const client = cloud.rehearsal.sandbox.client();
+  const ref = { namespace: 'openstack', name: cinder };
+  await cloud.settle(client.patch(Cinder, ref, 'merge', { status: { found: null } }, { subresource: 'status' }));
+  await cloud.until(() => cloud.condition(Cinder, cinder, 'ImageCacheReady')?.reason === 'Waiting');
+  await cloud.until(() => project() === second, 120);
+
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { deletionPolicy: 'Delete' } });
+  await cloud.until(
+    () =>
+      (cloud.get('Cinder', cinder)?.['spec'] as { deletionPolicy?: string } | undefined)?.deletionPolicy === 'Delete',
+  );
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { cinder: { enabled: false } } });
+  await cloud.until(() => cloud.get('Cinder', cinder) === undefined);
+  const named = async (collection: string) => (await entitiesOf(cloud, collection)).map(({ name }) => name);
+  expect(await named('projects')).toEqual(expect.arrayContaining(['cinder-internal', 'theirs']));
+  expect(await named('users')).toContain('cinder-internal');
 });
 
 test('a cache for nothing, and options beside its field, are refused', async () => {

@@ -240,7 +240,32 @@ test('an identifier is told where somebody asks, made or found; what there is on
   expect(await keep()).toEqual([]);
   const [made] = networks.values();
   expect(made).toMatchObject({ mtu: 1300 });
-  expect(told).toEqual([`network bells: ${made?.id}`, `network bells: ${made?.id}`]);
+  expect(told).toEqual([`{network bells: ${made?.id}}`, `{network bells: ${made?.id}}`]);
   expect(networks.size).toBe(1);
   expect(await removeResourceRecords(both, one)).toEqual(['removed network bells']);
+});
+
+test("one that does not bear the mark is somebody else's: nothing is changed or told of it, and none is removed", async () => {
+  const { http, networks } = cloud(1);
+  const marked = {
+    ...records,
+    resources: records.resources.map((one) => ({
+      ...one,
+      api: { ...one.api, mark: 'description' },
+      attributes: { mtu: 1400, description: 'of bells' },
+      told: true,
+    })),
+  };
+  const theirs = { id: '0', name: 'bells', project_id: 'mine', mtu: 1500, description: 'of theirs' };
+  networks.set('0', { ...theirs });
+  const told: string[] = [];
+  await expect(keepResourceRecords(marked, http, (line) => told.push(line))).rejects.toThrow(
+    'network bells is there already and is not the operator\'s: its description is "of theirs", not "of bells"; rename it',
+  );
+  expect(told).toEqual([]);
+  expect([...networks.values()]).toEqual([theirs]);
+  networks.set('0', { ...theirs, description: 'of bells' });
+  expect(await keepResourceRecords(marked, http)).toEqual(['changed mtu of network bells']);
+  expect(await removeResourceRecords(marked, http)).toEqual([]);
+  expect(networks.size).toBe(1);
 });

@@ -38,8 +38,8 @@ interface Entity {
 /**
  * Makes resources what the records say; says in words what it changed. Of several with the name in the project the one
  * with the smallest id counts. Attributes that the records do not name, and keys of maps, are anybody's.
- * @param tell is called with `<kind> <name>: <identifier>` of those whose identifier is told
- * @throws Error when an attribute differs that the API does not change
+ * @param tell is called with `{<kind> <name>: <identifier>}` of those whose identifier is told
+ * @throws Error when an attribute differs that the API does not change, or one of the name is somebody else's
  */
 export async function keepResourceRecords(
   records: ResourceRecords,
@@ -55,9 +55,10 @@ export async function keepResourceRecords(
     const attributes = resolved(record, ids);
     const title = `${record.kind} ${record.name}`;
     const found = record.of === undefined ? (await listed(api, record, session))[0] : await only(api, record, ids);
+    if (found !== undefined) refuseForeign(record, found);
     const id = found?.id ?? (await create(api, record, { attributes, session }));
     ids.set(`${record.kind}/${record.name}`, id);
-    if (record.told === true) tell(`${title}: ${id}`);
+    if (record.told === true) tell(`{${title}: ${id}}`);
     if (found === undefined) {
       changes.push(`created ${title}`);
       continue;
@@ -81,11 +82,24 @@ export async function keepResourceRecords(
   return changes;
 }
 
-/** Deletes the resources of the records, the last one first; says in words what it removed. What has no API is gone with it. */
+/** One that does not bear the mark of the operator is somebody else's: nothing of it is changed. */
+function refuseForeign({ kind, name, api: { mark }, attributes }: ResourceRecord, found: Entity): void {
+  if (mark === undefined || found[mark] === attributes[mark]) return;
+  throw new Error(
+    `${kind} ${name} is there already and is not the operator's: its ${mark} is ${said(found[mark])}, not ${said(attributes[mark])}; rename it, or set its ${mark} to hand it over`,
+  );
+}
+
+/**
+ * Deletes the resources of the records, the last one first; says in words what it removed. What has no API is gone with it;
+ * what bears a mark stays.
+ */
 export async function removeResourceRecords(records: ResourceRecords, http: Http): Promise<string[]> {
   const session = await openSession(http, records.url, records);
   const changes: string[] = [];
-  const made = records.resources.filter(({ own, of }) => own !== true && of === undefined);
+  const made = records.resources.filter(
+    ({ own, of, api: { mark } }) => own !== true && of === undefined && mark === undefined,
+  );
   for (const record of made.toReversed()) {
     const api = apiOf(record, records, { session, http });
     const found = api && (await listed(api, record, session))[0];

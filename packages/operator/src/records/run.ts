@@ -33,8 +33,9 @@ const removers: Workers = {
 
 /**
  * `openstack-operator records TARGET --file FILE`: makes what lives outside Kubernetes what the file says. Run twice it
- * changes nothing. Prints what it changed, never a secret; identifiers that are to be told are the container's termination message. `records audit TARGET=FILE...` does so with several lists,
- * each whatever becomes of the others, and leaves what it changed as the container's termination message; `records
+ * changes nothing. Prints what it changed, never a secret; identifiers that are to be told are the container's termination
+ * message. `records audit TARGET=FILE...` does so with several lists, each whatever becomes of the others, and leaves what it
+ * changed as the container's termination message, after the identifiers, which it leaves out when a list failed; `records
  * remove TARGET=FILE...` takes back what the lists have made.
  * @returns the exit code: 0 done, 1 the other side refused or did not answer, 2 wrong arguments
  */
@@ -61,17 +62,20 @@ async function workOff(workers: Workers, lists: readonly string[], world: Record
   if (pairs.length === 0 || !pairs.every(([target = '', file = '']) => target in keepers && file !== ''))
     return usage(world);
   const lines: string[] = [];
+  const told: string[] = [];
   let failed = false;
   for (const [target = '', file = ''] of pairs) {
     try {
-      lines.push(...(await work(workers, target, file, world)));
+      lines.push(...(await work(workers, target, file, { ...world, tell: (line) => told.push(line) })));
     } catch (error) {
       failed = true;
       lines.push(`${target}: ${wordsOf(error)}`);
     }
   }
   for (const line of lines) world.print(line);
-  if (lines.length > 0) world.writeMessage(lines.join('\n').slice(0, mostOfMessage));
+  // Whoever looks why it failed sees the reason alone.
+  const message = failed ? lines : [...told, ...lines];
+  if (message.length > 0) world.writeMessage(message.join('\n').slice(0, mostOfMessage));
   return failed ? 1 : 0;
 }
 

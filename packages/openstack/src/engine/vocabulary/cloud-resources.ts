@@ -1,4 +1,5 @@
 import { secretReference } from '../../oslo/references.ts';
+import { auditSuffix } from '../names/names.ts';
 import type { Context } from './context.ts';
 import { offerBy } from './dependencies.ts';
 import type { Keeping, Kept } from './keeping.ts';
@@ -50,6 +51,11 @@ export interface ResourceApi {
   readonly owned?: boolean;
   /** What requests carry besides: the version of an API that has several. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * The attribute by which one is known to be the operator's, where those of users have names of their own choice: one that
+   * shows another value is refused. None is ever removed: what users have may refer to it.
+   */
+  readonly mark?: string;
   /** The method that changes attributes; without it they stay as they were made. */
   readonly change?: 'PUT' | 'PATCH';
   /** Attributes that have another name when one is made: that name. */
@@ -70,19 +76,26 @@ export function idOf(kind: string, name: string): { readonly idOf: string } {
 /** What Keystone and most APIs make of identifiers. Whoever may write a status may have written another one. */
 const identifier = /^[\w-]{1,64}$/;
 
-/** What the Job of the resources has found of those that are told, which it says as `<kind> <name>: <identifier>`. */
+/** A line about one that is told. */
+const toldLine = /^\{(.+): ([\w-]{1,64})\}$/;
+
+/**
+ * What is found of resources that are told, each as a line `{<kind> <name>: <identifier>}`: by their Job, and by each
+ * audit, which makes one anew that was deleted, and says again what was missed.
+ */
 export function foundResources(service: Service, context: Context): Pick<Job, 'suffix' | 'finds'>[] {
   const told = resourcesOf({ service, context }).flatMap((one) => (one.told === true ? [titleOf(one)] : []));
   if (told.length === 0) return [];
   const finds = (words: readonly string[], before: Found): Found => ({
     ...before,
     ...Object.fromEntries(
-      words
-        .map((line) => line.split(': '))
-        .filter(([title = '', id = '']) => told.includes(title) && identifier.test(id)),
+      words.flatMap((line) => {
+        const [, title = '', id = ''] = toldLine.exec(line) ?? [];
+        return told.includes(title) ? [[title, id]] : [];
+      }),
     ),
   });
-  return [{ suffix: resourceRecords.suffix, finds }];
+  return [resourceRecords.suffix, auditSuffix].map((suffix) => ({ suffix, finds }));
 }
 
 /** The identifier of a resource that is told; undefined until it is known. */
@@ -123,7 +136,7 @@ export const resourceRecords: Keeping = {
       region: context.region,
       resources: resourcesOf(kept).map(({ in: field, kind, ...resource }) => {
         const own = isOwn(kept, field);
-        const api = (own ? service.offers?.[field] : offerBy(service, field))?.resources?.[kind];
+        const api = apiOf(kept, { in: field, kind });
         const type = (own ? service : service.providers?.get(field))?.identity?.catalogue[0]?.type;
         if (api === undefined || type === undefined) throw new Error(`${service.name}: ${field} offers no ${kind}`);
         return { kind, type, api, ...(own ? { own } : {}), ...resource };
@@ -132,10 +145,16 @@ export const resourceRecords: Keeping = {
   },
   things: (kept) =>
     resourcesOf(kept)
-      .filter((one) => !isOwn(kept, one.in))
+      .filter((one) => !isOwn(kept, one.in) && apiOf(kept, one)?.mark === undefined)
       .map(titleOf)
       .join(', '),
 };
+
+/** How the one keeps it that has it. */
+function apiOf(kept: Pick<Kept, 'service'>, { in: field, kind }: Pick<CloudResource, 'in' | 'kind'>) {
+  const offer = isOwn(kept, field) ? kept.service.offers?.[field] : offerBy(kept.service, field);
+  return offer?.resources?.[kind];
+}
 
 /** What it has in itself goes with its data. */
 function isOwn({ service }: Pick<Kept, 'service'>, field: ReferenceField): boolean {

@@ -340,11 +340,19 @@ test('a backend keeps volumes of images once the project and the user of these a
   const before = composedWith({});
   expect(before.waits).toEqual({
     reason: 'Waiting',
-    message: expect.stringContaining('the Job cinder-resource-create tells them'),
+    message: expect.stringContaining(
+      'the Job cinder-resource-create tells them, and each run of the CronJob cinder-records-audit',
+    ),
   });
   expect(before.files('fast')).not.toContain('image_volume_cache');
   const { finds } = before.finds?.get('cinder-resource-create') ?? {};
-  const words = ['project cinder-internal: a1', 'user cinder-internal: b2', 'user other: c3', 'nothing to change'];
+  expect(before.finds?.get('cinder-records-audit')?.finds).toBe(finds);
+  const words = [
+    '{project cinder-internal: a1}',
+    '{user cinder-internal: b2}',
+    '{user other: c3}',
+    'nothing to change',
+  ];
   const found = finds?.(words, { kept: 'yes' }) ?? {};
   expect(found).toEqual({ kept: 'yes', 'project cinder-internal': 'a1', 'user cinder-internal': 'b2' });
   const after = composedWith(found);
@@ -358,5 +366,5 @@ test('a backend keeps volumes of images once the project and the user of these a
   const stolen = composedWith({ ...found, 'user cinder-internal': '{{cinder-db-password/password}}' });
   expect(stolen.waits).toBeDefined();
   expect(stolen.all).not.toContain('internal_tenant');
-  expect(finds?.(['user cinder-internal: {{a/b}}'], {})).toEqual({});
+  expect(finds?.(['{user cinder-internal: {{a/b}}}'], {})).toEqual({});
 });

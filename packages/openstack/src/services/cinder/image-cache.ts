@@ -1,3 +1,4 @@
+import { auditSuffix } from '../../engine/names/names.ts';
 import { bytesOf } from '../../engine/names/quantity.ts';
 import { type CloudResource, foundId, idOf, type ResourceApi } from '../../engine/vocabulary/cloud-resources.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
@@ -78,6 +79,6 @@ export const ownedByCache = ({ imageCache: cache }: Backend): Readonly<Record<st
 /** What is waited for before backends have their caches. */
 export function unknownTenant(context: Context<Cinder>): Readonly<Record<string, Problem>> {
   if (!caches(context) || identifiers(context) !== undefined) return {};
-  const message = `waiting for the identifiers of project and user ${tenant}: the Job ${context.named('resource-create')} tells them`;
+  const message = `waiting for the identifiers of project and user ${tenant}: the Job ${context.named('resource-create')} tells them, and each run of the CronJob ${context.named(auditSuffix)}`;
   return { ImageCacheReady: { reason: 'Waiting', message } };
 }
