@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { member, stranger } from '../fixture.ts';
 import { controlPlane, program } from '../kubernetes.ts';
 import { asked, s3Of, temporaryUrl } from '../objects.ts';
+import type { User } from '../running-cloud.ts';
 import { optionalService } from '../services/optional-service.ts';
 import { until } from '../until.ts';
 import { ceph } from './client.ts';
@@ -35,7 +36,8 @@ test('the object gateway keeps objects of projects in Ceph, by the APIs of Swift
   const swift = optionalService('swift', 'swifts');
   const spec = { enabled: true, mode: 'ceph-rgw', replicas: 2, images: { proxy: await image() } };
   await swift(spec);
-  const [user, other] = await Promise.all([member(), stranger()]);
+  // Who has asked for something before has a catalogue without it.
+  const [user, other] = (await Promise.all([member(), stranger()])).map((one) => one.connectedAnew()) as [User, User];
   const account = await user.call<string>('object_store.get_endpoint');
   expect(new URL(account).pathname).toMatch(/^\/swift\/v1\/AUTH_[0-9a-f]{32}$/u);
 
