@@ -393,9 +393,8 @@ export class ContainerFileSystem implements FileSystem {
   }
 
   #charge(volume: Volume, bytes: number, path: string): void {
-    if (bytes > 0 && volume.capacity !== undefined && volume.used + bytes > volume.capacity) {
+    if (bytes > 0 && volume.capacity !== undefined && volume.used + bytes > volume.capacity)
       throw systemError('ENOSPC', path);
-    }
     volume.used += bytes;
   }
 }
