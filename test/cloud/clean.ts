@@ -7,11 +7,14 @@ interface Thing {
   readonly device_owner: string;
 }
 
+/** Names of what suites make. Those of its projects and users tempest begins so, whatever `resource_name_prefix` says. */
+const prefixes = [prefix, 'tempest-'];
+
 /** Removes all that the suite, or a run of it that was killed, has made: by its projects, and by its names. */
 export async function clean(): Promise<void> {
   const admin = administrator();
   const named = async (list: string, query: object = {}) =>
-    (await admin.call<Thing[]>(list, query)).filter(({ name }) => name.startsWith(prefix));
+    (await admin.call<Thing[]>(list, query)).filter(({ name }) => prefixes.some((one) => name.startsWith(one)));
   const removeNamed = async (list: string, remove: string, query?: object) => {
     await Promise.all((await named(list, query)).map(({ id }) => admin.call(remove, id)));
   };

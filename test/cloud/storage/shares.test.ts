@@ -82,12 +82,24 @@ async function locationOf(user: User, share: Thing): Promise<string> {
 
 test('enabled later, Manila keeps shares in CephFS: mounted, written, copied by a snapshot, withdrawn', async () => {
   const manila = optionalService('manila', 'manilas');
-  const spec = { enabled: true, backends: [{ name: 'cephfs', type: 'cephfs', cephFSName: 'cephfs' }] };
+  const spec = {
+    enabled: true,
+    backends: [{ name: 'cephfs', type: 'cephfs', cephFSName: 'cephfs' }],
+    shareTypes: [
+      { name: 'project', backend: 'cephfs', extraSpecs: { 'provisioning:max_share_size': '2' } },
+      { name: 'elsewhere', driverHandlesShareServers: true },
+    ],
+    defaultShareType: 'project',
+  };
   await manila(spec);
   expect(await programMistakes('manila', await containers())).toEqual([]);
   const [user, other] = (await Promise.all([member(), stranger()])).map((one) => one.connectedAnew()) as [User, User];
   const share = await made(user, 'share', { name: `${prefix}files`, size: 1, share_protocol: 'CEPHFS' });
   await expect(other.call('shared_file_system.get_share', share.id)).rejects.toThrow();
+  // Its type is the default, which has a bound; of the other one nothing is made here.
+  expect(await user.call('shared_file_system.get_share', share.id)).toMatchObject({ share_type_name: 'project' });
+  const large = { name: `${prefix}large`, size: 3, share_protocol: 'CEPHFS' };
+  await expect(user.call('shared_file_system.create_share', large)).rejects.toThrow(/3 .*2|size/iu);
   const rule = await allow(user, share);
   const client = { user: alice, key: rule.access_key };
   const location = await locationOf(user, share);

@@ -122,6 +122,7 @@ export function tempestConfiguration(facts: Facts, directory: string): string {
       resize: true,
       vnc_console: true,
       stable_rescue: true,
+      volume_multiattach: facts.volumes !== undefined,
       // The cloud has one node.
       cold_migration: false,
       live_migration: false,
