@@ -13,7 +13,7 @@ test('each test is recorded with how it ended; files that did not run keep what 
   const before = { 'z.test.ts': [{ test: 'a zone is published', result: 'passed', seconds: 40 }] };
   writeFileSync(file, JSON.stringify(before));
   const text =
-    "import { describe, expect, test } from 'vitest';\ndescribe('a volume', () => { test('is made', () => {}); test.skip('is kept', () => {}); });\n";
+    "import { describe, expect, test } from 'vitest';\ndescribe('a volume', () => { test('is made', ({ task }) => { task.meta.memory = { cinder: 300 }; }); test.skip('is kept', () => {}); });\n";
   writeFileSync(join(folder, 'a.test.ts'), `${text}test('fails', () => expect(1).toBe(2));\n`);
   const exitCode = process.exitCode;
   const vitest = await startVitest('test', [], {
@@ -26,9 +26,9 @@ test('each test is recorded with how it ended; files that did not run keep what 
   process.exitCode = exitCode;
   expect(readResults(file)).toEqual({
     'a.test.ts': [
-      { test: 'a volume > is made', result: 'passed', seconds: 0 },
-      { test: 'a volume > is kept', result: 'skipped', seconds: 0 },
-      { test: 'fails', result: 'failed', seconds: 0 },
+      { test: 'a volume > is made', result: 'passed', seconds: expect.any(Number), memory: { cinder: 300 } },
+      { test: 'a volume > is kept', result: 'skipped', seconds: expect.any(Number) },
+      { test: 'fails', result: 'failed', seconds: expect.any(Number) },
     ],
     ...before,
   });

@@ -3,12 +3,21 @@ import { join } from 'node:path';
 import type { Reporter } from 'vitest/node';
 import { root } from './place.ts';
 
+declare module 'vitest' {
+  interface TaskMeta {
+    /** MiB of memory of each service that the test has enabled, when it was Ready: by its field of the control plane. */
+    memory?: Readonly<Record<string, number>>;
+  }
+}
+
 /** How a test on a real cloud ended. */
 export interface CloudResult {
   readonly test: string;
   readonly result: 'passed' | 'failed' | 'skipped' | 'pending';
   /** How long it took; 0 for one that did not run. */
   readonly seconds: number;
+  /** MiB of memory of the services that it has enabled, by field of the control plane. */
+  readonly memory?: Readonly<Record<string, number>>;
 }
 
 /** By file of tests, below the root of the repository. */
@@ -33,11 +42,15 @@ export function recordsResults(file = join(root, resultsFile)): Reporter {
     onTestRunEnd(modules) {
       const run = modules.map((module): [string, CloudResult[]] => [
         module.relativeModuleId,
-        [...module.children.allTests()].map((test) => ({
-          test: test.fullName,
-          result: test.result().state,
-          seconds: Math.round((test.diagnostic()?.duration ?? 0) / 1000),
-        })),
+        [...module.children.allTests()].map((test) => {
+          const { memory } = test.meta();
+          return {
+            test: test.fullName,
+            result: test.result().state,
+            seconds: Math.round((test.diagnostic()?.duration ?? 0) / 1000),
+            ...(memory && { memory }),
+          };
+        }),
       ]);
       const all = Object.entries({ ...readResults(file), ...Object.fromEntries(run) });
       const sorted = Object.fromEntries(all.sort(([one], [other]) => (one < other ? -1 : 1)));

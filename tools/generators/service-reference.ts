@@ -34,20 +34,29 @@ export function serviceReference(): GeneratedFile[] {
       single.join(', '),
       children.flatMap((child) => (needed.includes(child.field) ? [child.kind] : [])).join(', '),
       [...new Set(catalogue.map(({ type }) => `\`${type}\``))].join(', '),
+      memoryOf(field),
       testsOf(field),
     ];
   });
   return [
     page('services.md', 'Services', [
-      'What runs of each service, what it needs, its types in the catalogue, and what was done with it on a real cloud. Of what stands under "One pod only", several pods would contradict each other, or share a volume that one of them can use. Components and needs are those of [config/samples/controlplane_full.yaml](../../config/samples/controlplane_full.yaml); other fields may ask for others.',
+      'What runs of each service, what it needs, its types in the catalogue, and what was done with it on a real cloud. Of what stands under "One pod only", several pods would contradict each other, or share a volume that one of them can use. Components and needs are those of [config/samples/controlplane_full.yaml](../../config/samples/controlplane_full.yaml); other fields may ask for others. "MiB" is the memory of its pods on a real cloud when it was Ready (working set).',
       `Tests on a real cloud are recorded when they are asked to be (\`make test-cloud-services RECORD=yes\`) in \`${resultsFile}\`.`,
-      table(['Service', 'Components', 'One pod only', 'Needs', 'Catalogue', 'Tests on a real cloud'], rows),
+      table(['Service', 'Components', 'One pod only', 'Needs', 'Catalogue', 'MiB', 'Tests on a real cloud'], rows),
     ]),
   ];
 }
 
 const sample = (name: string) =>
   parse(readFileSync(join(root, `config/samples/controlplane_${name}.yaml`), 'utf8')) as Sample;
+
+/** MiB of memory that it had on a real cloud when it was Ready, the most of all tests that are recorded. */
+function memoryOf(field: string): string {
+  const found = Object.values(readResults()).flatMap((results) =>
+    results.flatMap(({ memory }) => memory?.[field] ?? []),
+  );
+  return found.length === 0 ? '' : String(Math.max(...found));
+}
 
 /** The tests of a service: those that enable it, or else the suites on clouds that have it from the beginning. */
 function testsOf(field: string): string {

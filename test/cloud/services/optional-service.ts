@@ -2,6 +2,7 @@ import { expect, onTestFinished } from 'vitest';
 import { controlPlane, program } from '../kubernetes.ts';
 import { until } from '../until.ts';
 import { configurationMistakes } from './configuration.ts';
+import { memoryOf } from './memory.ts';
 
 /** Fields of services that read no file of oslo.config, or whose packages list no options. */
 const withoutOslo = ['adjutant', 'horizon', 'skyline', 'storlets', 'swift', 'venus'];
@@ -27,7 +28,9 @@ export function optionalService(
     const annotation = `openstack.k8s.io/delete-with-resources${isForced ? '=true' : '-'}`;
     await program('kubectl', '-n', namespace, 'annotate', 'openstackcontrolplane', name, '--overwrite', annotation);
   };
-  onTestFinished(async () => {
+  const memory: Record<string, number> = {};
+  onTestFinished(async ({ task }) => {
+    Object.assign(task.meta, { memory: { ...task.meta.memory, ...memory } });
     await force(true);
     await patch(null);
   });
@@ -71,9 +74,9 @@ export function optionalService(
     await reaches(plural, 'True', 'Ready');
     // Others may have to hear of it: Nova, that somebody reads its notifications.
     await reaches('openstackcontrolplanes', 'True', 'Ready');
-    if (!withoutOslo.includes(field)) {
-      // Pods are labelled with the name of the service, which is the field in small letters.
-      expect(await configurationMistakes(field.toLowerCase())).toEqual([]);
-    }
+    // Pods are labelled with the name of the service, which is the field in small letters.
+    const name = field.toLowerCase();
+    if (!withoutOslo.includes(field)) expect(await configurationMistakes(name)).toEqual([]);
+    memory[field] = await memoryOf(name);
   };
 }
