@@ -68,6 +68,14 @@ const named: Readonly<Record<string, readonly DynamicGroup[]>> = {
         optionOf('glance', ['*', 'weight', 'integer', '0']),
       ],
     },
+    {
+      names: ['privsep_osbrick'],
+      options: [],
+      own: [
+        optionOf('glance', ['*', 'capabilities', 'list', '']),
+        optionOf('glance', ['*', 'helper_command', 'string', null]),
+      ],
+    },
   ],
   keystone: [
     {

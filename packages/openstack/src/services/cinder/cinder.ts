@@ -18,6 +18,7 @@ import {
 } from '../backends.ts';
 import { backupPath, configSets, counting, isInCeph, lasting, poolsOf, usesCeph, words } from './configuration.ts';
 import { internalTenant, quotaApi, unknownTenant } from './image-cache.ts';
+import { imageQuotas } from './image-quotas.ts';
 import { type Backend, Cinder } from './kind.ts';
 import { driverMistakes, storageProblems } from './problems.ts';
 import { encryptedTypes, volumeTypeApi, volumeTypes } from './volume-types.ts';
@@ -57,7 +58,7 @@ export const cinder = defineService<Cinder>({
       return { 'nova.conf': { cinder } };
     },
   },
-  resources: (context) => [...volumeTypes(context.spec), ...internalTenant(context)],
+  resources: (context) => [...volumeTypes(context.spec), ...internalTenant(context), ...imageQuotas(context)],
   owned: ownedBy({
     enabled_backends: 'spec.backends',
     default_volume_type: 'spec.defaultBackend or spec.defaultVolumeType',

@@ -1,7 +1,7 @@
 import { type CloudResource, idOf, type ResourceApi } from '../../engine/vocabulary/cloud-resources.ts';
 import { backendsOf, backendTypes } from '../backends.ts';
 import { words } from './configuration.ts';
-import type { Cinder, VolumeType } from './kind.ts';
+import type { Backend, Cinder, VolumeType } from './kind.ts';
 
 /** How Cinder keeps types of volumes, and their quality of service. */
 export const volumeTypeApi: Readonly<Record<string, ResourceApi>> = {
@@ -27,6 +27,15 @@ export const volumeTypeApi: Readonly<Record<string, ResourceApi>> = {
 export function encryptedTypes({ volumeTypes = [], config }: Partial<Cinder['spec']>): readonly VolumeType[] {
   if (config?.['cinder.conf']?.['key_manager']?.['backend'] !== undefined) return [];
   return volumeTypes.filter(({ encryption }) => encryption !== undefined);
+}
+
+/** Where volumes of a type may lie, of the backends of a spec; without a type those of the default one. None of a type that no spec states. */
+export function backendsFor(spec: Partial<Cinder['spec']>, type?: string): readonly Backend[] {
+  const all = backendsOf(spec);
+  const wanted = type ?? spec.defaultVolumeType ?? spec.defaultBackend ?? all[0]?.name;
+  const stated = spec.volumeTypes?.find(({ name }) => name === wanted);
+  if (stated !== undefined && stated.backend === undefined) return all;
+  return all.filter(({ name }) => name === (stated?.backend ?? wanted));
 }
 
 /** The type of each backend, and those that are stated. */

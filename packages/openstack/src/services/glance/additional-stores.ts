@@ -3,7 +3,7 @@ import { label } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { choice, type Infer, object, type Rule, required, rule, string } from '../../api/schema.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
-import { isOf } from '../backend-fields.ts';
+import { isOf, onlyFor } from '../backend-fields.ts';
 
 /** Names of stores that storageType makes, and sections that glance-api.conf has for something else. */
 const taken = [
@@ -69,8 +69,8 @@ export const additionalStores = growingList(
       ),
       type: required(
         choice(
-          'What keeps its images: a pool of cephStorageRef, swiftRef (in the container glance-<name>), or a bucket of S3, which cannot stand beside ceph.',
-          ['ceph', 'swift', 's3'],
+          'What keeps its images: a pool of cephStorageRef, swiftRef (in the container glance-<name>), volumes of cinderRef, which lie in Ceph, or a bucket of S3, which cannot stand beside ceph or cinder.',
+          ['ceph', 'swift', 's3', 'cinder'],
         ),
       ),
       description: string('What users are told of it.', {
@@ -79,6 +79,11 @@ export const additionalStores = growingList(
       }),
       cephPoolName: poolName('Pool (RBD) of its images, for type ceph: one that no other store has.'),
       s3,
+      volumeType: string('Type of the volumes, for type cinder.', {
+        maxLength: 128,
+        minLength: 1,
+        otherwise: 'the default type of the Cinder',
+      }),
     },
     {
       rules: [
@@ -89,6 +94,7 @@ export const additionalStores = growingList(
         ),
         ...isOf(['ceph'], 'cephPoolName'),
         ...isOf(['s3'], 's3'),
+        onlyFor(['cinder'], 'volumeType'),
       ],
     },
   ),
@@ -99,7 +105,7 @@ export const additionalStores = growingList(
     message: stays,
     rules: [
       rule(
-        `self.all(one, one.type == 'swift' || self.exists_one(other, other.type == one.type && ${place('other')} == ${place('one')} && ${bucket('other')} == ${bucket('one')}))`,
+        `self.all(one, one.type in ['swift', 'cinder'] || self.exists_one(other, other.type == one.type && ${place('other')} == ${place('one')} && ${bucket('other')} == ${bucket('one')}))`,
         'expected for each store a pool or a bucket that no other one has',
       ),
     ],
@@ -120,8 +126,8 @@ export const storeRules = (pool: string): Rule[] => [
     '.additionalStores',
   ),
   rule(
-    `!has(self.additionalStores) || !${exists('s3')} || !(${isCeph} || ${exists('ceph')})`,
-    's3 cannot stand beside ceph: the API that shows Cinder and Nova where images lie would show them the keys of S3',
+    `!has(self.additionalStores) || !${exists('s3')} || !(${isCeph} || ${exists('ceph')} || ${exists('cinder')})`,
+    's3 cannot stand beside ceph or cinder: the API that shows Cinder and Nova where images lie would show them the keys of S3',
     '.additionalStores',
   ),
 ];

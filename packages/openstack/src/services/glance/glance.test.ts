@@ -155,6 +155,108 @@ test('keys of S3 stand in no ConfigMap, and the client sends no checksums that s
   expect(JSON.stringify(pods)).toContain('{"name":"AWS_REQUEST_CHECKSUM_CALCULATION","value":"when_required"}');
 });
 
+const blocks = { name: 'blocks', type: 'cinder', volumeType: 'images' } as const;
+const inVolumes = {
+  ...inCeph,
+  cinderRef: { name: 'cinder' },
+  nodeNetworks: ['10.0.0.0/16'],
+  additionalStores: [blocks],
+} as const;
+/** Beside a Cinder of such a spec. */
+function besideCinder(
+  spec: Partial<Glance['spec']>,
+  { lasting = {}, ...cinder }: { lasting?: Record<string, string>; [field: string]: unknown } = {},
+) {
+  const world = surroundings(read, { lasting });
+  const found = resource(read('cinder'));
+  const backends = [{ name: 'ceph', type: 'ceph', cephPoolName: 'volumes' }];
+  const cinderRef = { found: { ...found, spec: { ...found.spec, backends, ...cinder } } };
+  const known = { ...world, references: { ...world.references, cinderRef } };
+  return composed({ ...sample, spec: { ...sample.spec, ...spec } }, known);
+}
+
+test('a store of volumes logs in as Glance, has the key of the user of volumes, and needs no capability', () => {
+  const all = objectsOf(besideCinder(inVolumes)).map(({ object }) => object);
+  const file = JSON.stringify(all.find((object) => JSON.stringify(object).includes('enabled_backends')));
+  for (const line of [
+    'enabled_backends = ceph:rbd,blocks:cinder\\n',
+    '[blocks]\\ncinder_os_region_name = RegionOne\\ncinder_store_auth_address = http://keystone-api.openstack.svc:5000/v3\\n',
+    'cinder_store_project_domain_name = Default\\ncinder_store_project_name = service\\n',
+    'cinder_store_user_name = glance\\ncinder_volume_type = images\\n',
+    '[privsep_osbrick]\\ncapabilities = \\nhelper_command = privsep-helper --config-file /etc/glance/glance-api.conf\\n',
+  ])
+    expect(file).toContain(line);
+  const secrets = all.filter((object) => JSON.stringify(object).includes('OS_BLOCKS__CINDER_STORE_PASSWORD'));
+  expect(secrets.map(({ kind }) => kind)).toContain('Secret');
+  expect(JSON.stringify(all)).toContain('ceph.client.cinder.keyring');
+  expect(all.filter(({ kind }) => kind === 'Deployment').map(({ metadata }) => metadata.name)).toEqual([
+    'glance-api',
+    'glance-internal',
+  ]);
+  expect(JSON.stringify(all)).not.toContain('SYS_ADMIN');
+  expect(besideCinder(inVolumes).steps.find(({ condition }) => condition === 'DeploymentReady')?.awaits).toMatchObject([
+    { name: 'keystone' },
+    { name: 'cinder' },
+  ]);
+});
+
+test('in Swift and in volumes, no key of images in Ceph is in the pods; beside a volume images are copied', () => {
+  const file = JSON.stringify(
+    objectsOf(
+      besideCinder({ ...inVolumes, ...objectsInSwift, additionalStores: [{ name: 'blocks', type: 'cinder' }] }),
+    ),
+  );
+  expect(file).not.toContain('ceph.client.glance.keyring');
+  expect(file).not.toContain('cinder_volume_type');
+  expect(file).toContain('Deployment');
+  const { steps } = besideCinder({ ...inVolumes, storageType: 'pvc', cephPoolName: undefined } as never);
+  expect(steps.find(({ condition }) => condition === 'ConfigReady')?.remarks).toEqual([
+    expect.stringContaining('spec.additionalStores: volumes copy the images that lie in Cinder'),
+  ]);
+});
+
+test('images as volumes need a Cinder, and volumes that lie in Ceph', () => {
+  const at = 'spec.additionalStores[name=blocks].type';
+  expect(problemOf(besideCinder(inVolumes))).toBeUndefined();
+  expect(problemOf(besideCinder({ ...inVolumes, cinderRef: undefined } as never))).toBe(
+    `${at}: cinder needs a Cinder; set spec.cinderRef, or spec.cinder of the control plane`,
+  );
+  expect(problemOf(besideCinder({ ...inVolumes, ...objectsInSwift, cephStorageRef: undefined } as never))).toBe(
+    `${at}: ceph needs a cluster; set spec.cephStorageRef, or spec.cephStorage of the control plane`,
+  );
+  const backends = [
+    { name: 'ceph', type: 'ceph', cephPoolName: 'volumes' },
+    { name: 'share', type: 'custom' },
+  ];
+  const told = (volumeType: string | undefined, spec: object = {}) =>
+    problemOf(
+      besideCinder(
+        { ...inVolumes, additionalStores: [{ name: 'blocks', type: 'cinder', ...(volumeType && { volumeType }) }] },
+        { backends, ...spec },
+      ),
+    );
+  expect(told('ceph')).toBeUndefined();
+  expect(told(undefined)).toBeUndefined();
+  expect(told('share')).toBe(
+    `${at}: volumes of type share may lie in backend share of the Cinder, and images are kept as volumes in backends of type ceph only; set volumeType to a type of such a one`,
+  );
+  expect(told(undefined, { defaultBackend: 'share' })).toContain(
+    'volumes of the default type may lie in backend share',
+  );
+  expect(told('images', { volumeTypes: [{ name: 'images' }] })).toContain('in backend share of the Cinder');
+  expect(told('images', { volumeTypes: [{ name: 'images', backend: 'ceph' }] })).toBeUndefined();
+});
+
+test('which Cinder has them is remembered; the type of new volumes may change', () => {
+  const { status } = besideCinder(inVolumes);
+  const lasting = { 'spec.additionalStores[name=blocks]': 'cinder', 'spec.cinderRef': 'Cinder cinder' };
+  expect(status).toMatchObject({ lasting });
+  const told = (spec: object, was = lasting) =>
+    problemOf(besideCinder({ ...inVolumes, ...spec } as never, { lasting: was }));
+  expect(told({ additionalStores: [{ ...blocks, volumeType: 'ceph' }] })).toBeUndefined();
+  expect(told({}, { ...lasting, 'spec.cinderRef': 'Cinder other' })).toContain('spec.cinderRef: it was Cinder other');
+});
+
 test('beside a volume images in Ceph are copied, and one pod runs', () => {
   const spec = { cephStorageRef: { name: 'ceph' }, nodeNetworks: ['10.0.0.0/16'], additionalStores: [fast] };
   const made = compose(spec);

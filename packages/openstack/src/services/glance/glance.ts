@@ -16,8 +16,10 @@ import { refusedBy } from '../backends.ts';
 import { caches, importsAndCache, ownedByImportsAndCache, pruner } from './imports-and-cache.ts';
 import { Glance } from './kind.ts';
 import {
+  apiConf,
   foundBy,
   inCeph,
+  inCinder,
   inS3,
   inSwift,
   onVolume,
@@ -28,10 +30,11 @@ import {
   storeFiles,
   storeProblems,
   stores,
+  usesCeph,
 } from './stores.ts';
 
 /**
- * Images: in Ceph, in Swift, in S3, or on one volume that one pod at a time can use (phase 1 plan, task 14): there an update stops
+ * Images: in Ceph, in Swift, in Cinder, in S3, or on one volume that one pod at a time can use (phase 1 plan, task 14): there an update stops
  * the old pod first, so it is a short outage (production rule 30).
  *
  * glance-api runs by itself, not under uwsgi: in 2025.1 uploads in chunks and imports depend on that.
@@ -48,8 +51,9 @@ export const glance = defineService<Glance>({
     cacheRef: 'steps',
     keystoneRef: 'start',
     swiftRef: { stated: inSwift, start: true },
+    cinderRef: { stated: inCinder, start: true, onlyUsed: true },
     cephStorageRef: {
-      stated: inCeph,
+      stated: usesCeph,
       asks: (spec) => ({ pools: poolsOf(spec).map((name) => ({ name, purpose: 'glance-images' })) }),
     },
   },
@@ -81,6 +85,13 @@ export const glance = defineService<Glance>({
         lists: ['/v2/images?visibility=all&limit=1000', '/v2/images?visibility=all&os_hidden=true&limit=1000'],
       },
     ],
+  },
+  configures: {
+    // Volumes of images that are volumes are clones.
+    cinder: ({ context: { surroundings } }) =>
+      inCinder(surroundings.peerSpec('Glance') ?? {})
+        ? { 'cinder.conf': { DEFAULT: { allowed_direct_url_schemes: 'cinder' } } }
+        : {},
   },
   owned: {
     DEFAULT: {
@@ -118,7 +129,7 @@ export const glance = defineService<Glance>({
       ['glance-manage', 'db', 'migrate'],
     ],
     // By itself it reads another file than the API.
-    check: ['glance-status', '--config-file', '/etc/glance/glance-api.conf'],
+    check: ['glance-status', '--config-file', apiConf],
     contract: [['glance-manage', 'db', 'contract']],
   }),
   jobs: () => [
@@ -139,9 +150,9 @@ export const glance = defineService<Glance>({
 });
 
 function remarksOn({ spec, named }: Context<Glance>): string[] {
-  if (inCeph(spec) && !showsPlaces(spec))
+  if (usesCeph(spec) && !showsPlaces(spec))
     return [
-      'spec.additionalStores: volumes and servers copy the images that lie in Ceph, because with storageType pvc no API shows where they are',
+      `spec.additionalStores: ${inCeph(spec) ? 'volumes and servers copy the images that lie in Ceph' : 'volumes copy the images that lie in Cinder'}, because with storageType pvc no API shows where they are`,
     ];
   return showsPlaces(spec) && spec.nodeNetworks === undefined
     ? [
@@ -174,7 +185,7 @@ function api({ spec, named }: Context<Glance>): Component {
   return {
     workload: 'Deployment',
     image: 'glance-api',
-    runs: { command: ['glance-api', '--config-file', '/etc/glance/glance-api.conf'] },
+    runs: { command: ['glance-api', '--config-file', apiConf] },
     env: {
       // Of several pods the one is asked that has staged an image. Of one alone another may come later, on the same volume.
       ...(!onVolume(spec) && {
@@ -200,7 +211,7 @@ function api({ spec, named }: Context<Glance>): Component {
 
 function files(context: Context<Glance>, ...more: readonly Layer[]): ConfigFiles {
   return {
-    '/etc/glance/glance-api.conf': {
+    [apiConf]: {
       oslo: sections(configuration(context), ...importsAndCache(context.spec), ...more),
       owned: { ...ownedByAdditional(context.spec), ...ownedByImportsAndCache(context.spec) },
     },

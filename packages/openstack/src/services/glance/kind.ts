@@ -12,6 +12,7 @@ import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { notifiedRef } from '../../infrastructure/rabbitmq/reference.ts';
+import { cinderRef } from '../cinder/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
 import { swiftRef } from '../swift/reference.ts';
 import { additionalStores, storeRules } from './additional-stores.ts';
@@ -94,6 +95,7 @@ export const Glance = defineApi({
       storage: storage('Volume of the images, for storageType pvc.', '10Gi'),
       cephStorageRef: cephStorageRef('images'),
       swiftRef: swiftRef('images, for stores of type swift'),
+      cinderRef: cinderRef('images as volumes, for stores of type cinder'),
       cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: standardPool }),
       additionalStores,
       imageImport,

@@ -4,15 +4,22 @@ import { lastingSuffix } from '../../engine/names/names.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, DataSource } from '../../engine/vocabulary/service.ts';
 import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
+import type { CephUser } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
+import { isInCeph } from '../cinder/configuration.ts';
+import type { Cinder } from '../cinder/kind.ts';
+import { backendsFor } from '../cinder/volume-types.ts';
 import type { AdditionalStore } from './additional-stores.ts';
 import { type Glance, standardPool, whySingle } from './kind.ts';
 
 type Spec = Partial<Glance['spec']>;
 
+/** The file of the API. */
+export const apiConf = '/etc/glance/glance-api.conf';
+
 /** One store of images. */
-interface Store extends Pick<AdditionalStore, 'name' | 'description' | 'cephPoolName' | 's3'> {
+interface Store extends Pick<AdditionalStore, 'name' | 'description' | 'cephPoolName' | 's3' | 'volumeType'> {
   readonly type: 'pvc' | AdditionalStore['type'];
   /** Where the spec says that there is one. */
   readonly path: string;
@@ -44,6 +51,12 @@ export const inCeph = (spec: Spec): boolean => has(spec, 'ceph');
 /** Whether images are kept in Swift. */
 export const inSwift = (spec: Spec): boolean => has(spec, 'swift');
 
+/** Whether images are kept as volumes of Cinder. */
+export const inCinder = (spec: Spec): boolean => has(spec, 'cinder');
+
+/** Whether they are kept in a cluster of Ceph: in pools, or as volumes, which the operator offers there alone. */
+export const usesCeph = (spec: Spec): boolean => inCeph(spec) || inCinder(spec);
+
 /** Whether images are kept in S3. */
 export const inS3 = (spec: Spec): boolean => has(spec, 's3');
 
@@ -51,7 +64,7 @@ export const inS3 = (spec: Spec): boolean => has(spec, 's3');
 export const onVolume = (spec: Spec): boolean => has(spec, 'pvc');
 
 /** Whether an API of its own shows where images are in Ceph: a second one cannot use the volume. */
-export const showsPlaces = (spec: Spec): boolean => inCeph(spec) && !onVolume(spec);
+export const showsPlaces = (spec: Spec): boolean => usesCeph(spec) && !onVolume(spec);
 
 /** The pools of the images in Ceph. */
 export const poolsOf = (spec: Spec): string[] => storesOf(spec).flatMap(({ cephPoolName: pool }) => pool ?? []);
@@ -101,6 +114,16 @@ function ownedOf(path: string, type: AdditionalStore['type']): OwnedOptions[stri
       s3_store_access_key: `${path}.s3.secretName`,
       s3_store_secret_key: `${path}.s3.secretName`,
     },
+    cinder: {
+      cinder_store_auth_address: 'spec.keystoneRef',
+      cinder_store_user_name: 'spec.identity',
+      cinder_store_password: 'spec.identity',
+      cinder_store_user_domain_name: 'spec.identity',
+      cinder_store_project_name: "nothing: volumes of images are those of Glance's project",
+      cinder_store_project_domain_name: "nothing: volumes of images are those of Glance's project",
+      cinder_os_region_name: 'spec.region',
+      cinder_volume_type: `${path}.volumeType`,
+    },
   };
   return { store_description: `${path}.description`, ...fields[type] };
 }
@@ -112,6 +135,7 @@ export function foundBy(spec: Spec): Record<string, string> {
     'spec.storageType': standard.type,
     ...(standard.cephPoolName !== undefined && { 'spec.cephPoolName': standard.cephPoolName }),
     ...(inSwift(spec) && spec.swiftRef && { 'spec.swiftRef': `Swift ${spec.swiftRef.name}` }),
+    ...(inCinder(spec) && spec.cinderRef && { 'spec.cinderRef': `Cinder ${spec.cinderRef.name}` }),
     ...Object.fromEntries(additional.map((store) => [store.path, placeOf(store)])),
   };
 }
@@ -123,9 +147,11 @@ function placeOf({ type, cephPoolName, s3 }: Store): string {
 /** What is wrong with a spec, by where it keeps images. */
 export function storeProblems(context: Context<Glance>): readonly string[] {
   const { spec } = context;
-  const lacking = storesOf(spec).flatMap(({ type, path }) => {
+  const lacking = storesOf(spec).flatMap((store) => {
+    const { type, path } = store;
     const field = path === 'spec.storageType' ? path : `${path}.type`;
     if (type === 'ceph') return clusterProblems(context, field);
+    if (type === 'cinder') return cinderProblems(context, field, store);
     return type === 'swift' && spec.swiftRef === undefined
       ? [`${field}: swift needs a Swift; set spec.swiftRef, or spec.swift of the control plane`]
       : [];
@@ -133,6 +159,21 @@ export function storeProblems(context: Context<Glance>): readonly string[] {
   const { replicas = 1 } = spec.components?.['api'] ?? {};
   const tooMany = onVolume(spec) && replicas > 1 ? [`spec.components.api.replicas: ${whySingle}`] : [];
   return [...lacking, ...tooMany, ...takenAway(context)];
+}
+
+/** The pods have what clients of Ceph have, and no rights to attach or to mount what other backends keep. */
+function cinderProblems(context: Context<Glance>, field: string, { volumeType }: Store): string[] {
+  const { spec, reference } = context;
+  if (spec.cinderRef === undefined)
+    return [`${field}: cinder needs a Cinder; set spec.cinderRef, or spec.cinder of the control plane`];
+  const cinder: Partial<Cinder['spec']> = reference('cinderRef')?.spec ?? {};
+  const elsewhere = backendsFor(cinder, volumeType).filter((one) => !isInCeph(one));
+  if (elsewhere.length === 0) return clusterProblems(context, field);
+  const type = volumeType === undefined ? 'the default type' : `type ${volumeType}`;
+  const names = elsewhere.map(({ name }) => name).join(', ');
+  return [
+    `${field}: volumes of ${type} may lie in backend ${names} of the Cinder, and images are kept as volumes in backends of type ceph only; set volumeType to a type of such a one`,
+  ];
 }
 
 /** Stores that there were, and that nobody states any more: Glance would not know where their images are. */
@@ -150,12 +191,17 @@ function takenAway({ spec, surroundings, named }: Context<Glance>): string[] {
 export function storeFiles(context: Context<Glance>): ConfigFiles {
   const ceph = clusterOf(context);
   return {
-    ...(ceph && cephFiles(ceph, 'glance')),
+    ...(ceph && cephFiles(ceph, ...usersOf(context.spec))),
     ...(inSwift(context.spec) && { [swiftAccounts]: accounts(context) }),
   };
 }
 
-const drivers = { pvc: 'file', ceph: 'rbd', swift: 'swift', s3: 's3' } as const;
+/** As whom pods use Ceph: volumes of images they open as Cinder does, with the key that os-brick looks for in their files. */
+function usersOf(spec: Spec): CephUser[] {
+  return [...(inCeph(spec) ? (['glance'] as const) : []), ...(inCinder(spec) ? (['cinder'] as const) : [])];
+}
+
+const drivers = { pvc: 'file', ceph: 'rbd', swift: 'swift', s3: 's3', cinder: 'cinder' } as const;
 
 /** The stores, whose names are recorded with each image. */
 export function stores(context: Context<Glance>): Layer {
@@ -170,12 +216,21 @@ export function stores(context: Context<Glance>): Layer {
   return {
     DEFAULT: { enabled_backends: all.map(({ name, type }) => `${name}:${drivers[type]}`).join(',') },
     glance_store: { default_backend: all[0].name },
+    ...(inCinder(context.spec) && { privsep_osbrick: unprivileged }),
     ...(Object.fromEntries(sections) as Layer),
   };
 }
 
-function optionsOf(context: Context<Glance>, { name, type, cephPoolName = '', s3, path }: Store): Layer[string] {
+/**
+ * os-brick asks for names of initiators by a process of its own, which gets root by sudo, whatever keeps the volumes. Of what
+ * it finds Ceph needs nothing, and without capabilities to keep it starts in a pod that has none (oslo.privsep 3.6).
+ */
+const unprivileged = { capabilities: '', helper_command: `privsep-helper --config-file ${apiConf}` };
+
+function optionsOf(context: Context<Glance>, store: Store): Layer[string] {
+  const { name, type, cephPoolName = '', s3, path } = store;
   if (type === 'pvc') return { filesystem_store_datadir: '/var/lib/glance/images' };
+  if (type === 'cinder') return volumes(context, store);
   if (type === 'swift') return swift(context, path === 'spec.storageType' ? 'glance' : `glance-${name}`);
   const ceph = clusterOf(context);
   if (ceph !== undefined && type === 'ceph')
@@ -191,7 +246,26 @@ function optionsOf(context: Context<Glance>, { name, type, cephPoolName = '', s3
 }
 
 /** The cluster that images lie in; undefined when they lie elsewhere. */
-const clusterOf = (context: Context<Glance>) => (inCeph(context.spec) ? cephOf(context) : undefined);
+const clusterOf = (context: Context<Glance>) => (usesCeph(context.spec) ? cephOf(context) : undefined);
+
+/**
+ * The images of a store are volumes of Glance's own project. The driver finds Cinder in the catalogue, and knows no endpoint but
+ * the public one (glance_store 4.9, `get_cinderclient`).
+ */
+function volumes(context: Context<Glance>, { volumeType }: Store): Layer[string] {
+  const login = client(context);
+  return {
+    cinder_store_auth_address: login['auth_url'] ?? null,
+    cinder_store_user_name: login['username'] ?? null,
+    cinder_store_password: login['password'] ?? null,
+    cinder_store_user_domain_name: login['user_domain_name'] ?? null,
+    cinder_store_project_name: login['project_name'] ?? null,
+    cinder_store_project_domain_name: login['project_domain_name'] ?? null,
+    cinder_os_region_name: context.region,
+    ...(volumeType !== undefined && { cinder_volume_type: volumeType }),
+    ...trustOfApis(context, 'cinder_ca_certificates_file'),
+  };
+}
 
 const swiftAccounts = '/etc/glance/glance-swift.conf';
 
