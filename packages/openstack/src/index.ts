@@ -152,6 +152,7 @@ export { referencesIn, resolveReferences, urlEncoded } from './oslo/references.t
 export { type Action, type Plan, runsPods, soonest, statedObjects } from './plan/action.ts';
 export { isLiveAs, noted, withAnnotation, withoutReplicas } from './plan/applied.ts';
 export { cronJobsOf, hasEnded, isRunning } from './plan/audits.ts';
+export { authorityStatus } from './plan/authority.ts';
 export { backdated, signersOf } from './plan/certificates.ts';
 export { type ClaimPlan, claimPlans, originOf, released, reservedNodes } from './plan/claims.ts';
 export {

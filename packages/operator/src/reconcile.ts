@@ -6,6 +6,7 @@ import {
   Node,
   Pod,
   type ReconcileResult,
+  Secret,
   type StoredObject,
 } from '@openstack-operator/kube';
 import {
@@ -323,6 +324,7 @@ function observedBy(context: ComposeContext, finishedJobs: Readonly<Record<strin
       podsWith(cache, namespace, labels).sort((a, b) =>
         (a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1,
       ),
+    secrets: (namespace) => cache.list(Secret, { namespace }),
     ...(cache.has(Node) ? { nodes: cache.byIndex(Node, nodesByCloud, cloudOf(resource)) } : {}),
     unclean: (claims) => claimPlans(view, claims).flatMap(({ unclean }) => unclean),
     controlled: (kind, owner) => cache.controlledBy(controlledKinds[kind], owner),

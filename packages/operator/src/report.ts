@@ -10,6 +10,7 @@ import {
 import {
   advance,
   annotations,
+  authorityStatus,
   type ComposedTls,
   type Composition,
   conditionOf,
@@ -110,6 +111,7 @@ export function statusOf(
     ...(settled === undefined ? {} : { tls: settled, tlsGeneration: tls?.generation }),
     ...(judged.some(({ leaving }) => leaving) ? { agentsLeaving: true } : {}),
     ...(composition.complete ? rotatedOf(context, composition, completed) : {}),
+    ...(composition.complete ? authoritiesOf(context, composition) : {}),
     observedGeneration: generation,
     ...(request === undefined ? {} : { lastHandledReconcileAt: request }),
     ...(readyGeneration === undefined ? {} : { readyGeneration }),
@@ -159,6 +161,23 @@ function rotatedOf(
     if (next !== undefined) rotated[name] = { ...rotated[name], next: timestamp({ now: () => next }) };
   }
   return Object.keys(rotated).length === 0 ? {} : { rotated };
+}
+
+/** The authorities of its Secrets, and how far their replacement is. */
+function authoritiesOf(
+  { cache }: Pick<ComposeContext, 'cache'>,
+  { steps }: Findings['composition'],
+): { readonly authorities?: Readonly<Record<string, object>> } {
+  const authorities = steps.flatMap(({ objects }) =>
+    objects.flatMap((desired) => {
+      if (desired.verb !== 'generate' || desired.authority === undefined) return [];
+      const { name = '', namespace = '' } = desired.object.metadata;
+      const secret = cache.get(Secret, { name, namespace });
+      const told = secret && authorityStatus(secret, desired);
+      return told === undefined ? [] : [[name, told] as const];
+    }),
+  );
+  return authorities.length === 0 ? {} : { authorities: Object.fromEntries(authorities) };
 }
 
 /** Whether a pod of a resource may still use a password before: one that is being deleted, or whose Job began with it. */

@@ -6,7 +6,7 @@ interface PodSpec {
   readonly hostNetwork?: boolean;
   readonly affinity?: unknown;
   readonly containers?: readonly { readonly env?: unknown }[];
-  readonly volumes?: readonly { readonly configMap?: object }[];
+  readonly volumes?: readonly { readonly configMap?: object; readonly secret?: object }[];
 }
 type Workload = { readonly template?: { readonly spec?: PodSpec } };
 
@@ -26,8 +26,8 @@ interface ContainerStatus {
 }
 
 /**
- * What is ever looked at of pods, ReplicaSets and revisions: what became of them, where they run, and which ConfigMaps
- * they mount; of node agents also what settings they apply, and which node one is made for that has none yet. Images,
+ * What is ever looked at of pods, ReplicaSets and revisions: what became of them, where they run, and which ConfigMaps and
+ * Secrets they mount; of node agents also what settings they apply, and which node one is made for that has none yet. Images,
  * environment, mounts and addresses, the greater part of them, need not lie in memory.
  */
 export function slim(object: StoredObject): StoredObject {
@@ -48,12 +48,15 @@ export function slim(object: StoredObject): StoredObject {
 }
 
 function podSpec({ nodeName, hostNetwork, affinity, containers = [], volumes = [] }: PodSpec = {}): PodSpec {
-  const configMaps = volumes.flatMap(({ configMap }) => (configMap === undefined ? [] : [{ configMap }]));
+  const mounted = volumes.flatMap(({ configMap, secret }): NonNullable<PodSpec['volumes']> => {
+    if (configMap !== undefined) return [{ configMap }];
+    return secret === undefined ? [] : [{ secret }];
+  });
   return {
     ...(nodeName === undefined ? {} : { nodeName }),
     ...(hostNetwork === true && nodeName === undefined && affinity !== undefined ? { affinity } : {}),
     ...(hostNetwork === true ? { hostNetwork, containers: containers.map(({ env = [] }) => ({ env })) } : {}),
-    volumes: configMaps,
+    volumes: mounted,
   };
 }
 

@@ -43,6 +43,7 @@ const telling = [
   'release',
   'members',
   'rotated',
+  'authorities',
   'tls',
 ];
 

@@ -3,7 +3,7 @@ import type { FileSystem } from '@openstack-operator/sandbox';
 
 /** What a client knows when it looks at a server's certificate. */
 export interface Verification {
-  /** The certificate of the authority that it trusts, as PEM; absent: those of the system, which sign nothing here. */
+  /** The certificates of the authorities that it trusts, as PEM; absent: those of the system, which sign nothing here. */
   readonly trusted?: string | undefined;
   /** The name by which it connects; absent: it does not compare. */
   readonly host?: string;
@@ -22,9 +22,8 @@ export function certificateProblem(
   const failed = (why: string) => `[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: ${why} (_ssl.c:1033)`;
   if (certificate === undefined) return failed('self-signed certificate');
   const own = new X509Certificate(certificate);
-  const authority = trusted === undefined ? undefined : new X509Certificate(trusted);
-  if (authority === undefined || !own.checkIssued(authority) || !own.verify(authority.publicKey))
-    return failed('unable to get local issuer certificate');
+  const authority = authoritiesIn(trusted).find((one) => own.checkIssued(one) && own.verify(one.publicKey));
+  if (authority === undefined) return failed('unable to get local issuer certificate');
   if ([own, authority].some(({ validToDate }) => validToDate.getTime() <= now))
     return failed('certificate has expired');
   if ([own, authority].some(({ validFromDate }) => validFromDate.getTime() > now))
@@ -32,6 +31,11 @@ export function certificateProblem(
   if (host !== undefined && own.checkHost(host) === undefined)
     return failed(`Hostname mismatch, certificate is not valid for '${host}'.`);
   return undefined;
+}
+
+function authoritiesIn(trusted = ''): X509Certificate[] {
+  const blocks = trusted.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? [];
+  return blocks.map((block) => new X509Certificate(block));
 }
 
 /** Where a server has its certificate and its key. */

@@ -12,6 +12,9 @@ export const upgradePhases = ['Expand', 'Rollout', 'Contract'] as const;
 /** One of `upgradePhases`. */
 export type UpgradePhase = (typeof upgradePhases)[number];
 
+/** Steps in which one authority takes the place of another: `Trusted` beside it, and then `Signing` in its place. */
+export const authorityPhases = ['Trusted', 'Signing'] as const;
+
 /** `metav1.Condition`s. */
 const conditions = array(
   'Conditions of the resource, one for each step. Ready is the last one. It is True when every step is done for this generation and the service is usable.',
@@ -54,6 +57,30 @@ export const phases = ['Pending', 'Progressing', 'Ready', 'Degraded', 'Failed', 
 
 /** The most characters of annotation `reconcile-at` that a status repeats. */
 export const mostOfRequest = 256;
+
+/** `status.authorities`, of kinds that sign certificates. */
+export const authorities = map(
+  'Authorities that the operator signs certificates by, by Secret.',
+  object('One authority.', {
+    generation: int('How many authorities the Secret has had, with the newest.', {
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+    }),
+    phase: choice(
+      'How far its replacement is. Trusted: the newest is trusted beside the one before, which signs. Signing: it signs, and the one before is still trusted. Absent while none is under way.',
+      authorityPhases,
+    ),
+    request: string(
+      'The last value of the annotation rotate-authority-at that was followed. Absent until that is done.',
+      {
+        maxLength: mostOfRequest,
+      },
+    ),
+    ends: string('When the certificate of the one that signs ends.', { maxLength: 64, format: 'date-time' }),
+    next: string('When it is replaced because of its age.', { maxLength: 64, format: 'date-time' }),
+  }),
+  { maxProperties: 16 },
+);
 
 /** Status fields that every kind has. */
 export const common = {

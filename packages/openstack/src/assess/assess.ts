@@ -5,6 +5,7 @@ import { conditionOf, isStale } from '../engine/status/conditions.ts';
 import { withDeadline } from '../engine/status/deadlines.ts';
 import { isReason, type Reason } from '../engine/status/reasons.ts';
 import type { Cause, Desired, Progress, Skip, Step } from '../engine/vocabulary/step.ts';
+import { replacementWords } from '../plan/authority.ts';
 import { lackingSignature } from '../plan/certificates.ts';
 import { kindOf } from '../registry/kinds.ts';
 import { sentenceOf } from './causes.ts';
@@ -208,7 +209,9 @@ function healthOf(desired: Desired, observed: Observed): Health {
     if (absent !== undefined)
       return wait('Missing', `${title}: key ${absent} is to be generated${whyUnsigned(desired, observed)}`);
     const awaited = desired.issued?.keys.find(lacks);
-    return awaited === undefined ? done : wait('Missing', `${title} has no key ${awaited}: ${desired.issued?.lacking}`);
+    return awaited === undefined
+      ? { done: true, ...replacementWords(desired, live, observed) }
+      : wait('Missing', `${title} has no key ${awaited}: ${desired.issued?.lacking}`);
   }
   const applied = live.metadata.annotations?.[annotations.applied];
   // What is live may be well, but it is not yet what this generation states.

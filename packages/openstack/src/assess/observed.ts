@@ -9,6 +9,8 @@ export interface Observed {
   readonly ours?: (live: StoredObject) => boolean;
   /** Pods by labels, newest first: their last words explain a wait. */
   readonly pods: (namespace: string, labels: Readonly<Record<string, string>>) => readonly StoredObject[];
+  /** Secrets of ours in a namespace: who trusts an authority that is being replaced. Default: none. */
+  readonly secrets?: (namespace: string) => readonly StoredObject[];
   /** What events say of a pod whose volumes cannot be mounted, or of a workload whose pods are refused. */
   readonly eventWords: (object: StoredObject) => string | undefined;
   /** The nodes of the resource's cloud: for claims, and for agents that run on them. Absent: they may not be read. */

@@ -308,12 +308,13 @@ function wayOut(child: Child, absent: Child): string {
 }
 
 /**
- * Jobs, passwords and node agents are the children's: who asks the control plane to run or to replace them means all of them, unless
+ * Jobs, passwords, authorities and node agents are the children's: who asks the control plane to run or to replace them means all of them, unless
  * they are named, and so does who names nodes that are gone. The class of operators is theirs as well: a child is let go when its control plane is gone.
  */
 function annotationsOf({ resource, spec }: Cloud, child: Child): { annotations?: Record<string, string> } {
-  const { reconcileAt, rotateAt, rollNodeAgents, forgetNodes, operatorClass } = annotations;
-  const passed = [reconcileAt, rotateAt, rollNodeAgents, forgetNodes, operatorClass].flatMap((name) => {
+  const { reconcileAt, rotateAt, rotateAuthorityAt, rollNodeAgents, forgetNodes, operatorClass } = annotations;
+  const names = [reconcileAt, rotateAt, rotateAuthorityAt, rollNodeAgents, forgetNodes, operatorClass];
+  const passed = names.flatMap((name) => {
     const value = resource.metadata.annotations?.[name];
     const isMeant = name !== rotateAt || isToRotate(resource, spec, child);
     return value === undefined || !isMeant ? [] : [[name, value] as const];

@@ -8,7 +8,7 @@ type Generators = Readonly<Record<string, Generator>>;
 export const backdated = 5 * 60_000;
 
 /** Timers of Node.js end before 25 days. */
-const longestWait = 20 * 86_400_000;
+export const longestWait = 20 * 86_400_000;
 
 /** A value of another Secret, as its `data` has it; undefined where there is none. */
 export type ValueOf = (secret: string, key: string) => string | undefined;
@@ -43,17 +43,19 @@ export function lackingSignature(generators: Generators, other: ValueOf): string
 
 /**
  * The keys of a Secret whose certificates are to be made anew by now, and the milliseconds until there is one.
+ * @param replaced its authority is replaced before it is too old
  */
 export function certificateExpiry(
   now: number,
   secret: StoredObject,
   generators: Generators,
-  other: ValueOf,
+  { other, replaced }: { readonly other: ValueOf; readonly replaced: boolean },
 ): { readonly expiring: readonly string[]; readonly requeueAfter?: number } {
   const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
   const waits = Object.entries(generators).flatMap(([key, generator]): [string, number][] => {
     const text = data[key];
     if (generator.type !== 'certificate' || text === undefined) return [];
+    if (replaced && generator.authority === true && read(text) !== undefined) return [];
     return [[key, isAsStated(text, generator, other) ? renewalOf(text, generator.seconds) - now : 0]];
   });
   const expiring = waits.filter(([, wait]) => wait <= 0).map(([key]) => key);
@@ -85,7 +87,7 @@ function read(data: string): X509Certificate | undefined {
  * When two thirds of a certificate's time are over, in milliseconds since the epoch; at once for what is none.
  * @param seconds how long it is to be valid: one of a longer time is made anew when two thirds of this one are over
  */
-function renewalOf(data: string, seconds: number): number {
+export function renewalOf(data: string, seconds: number): number {
   const certificate = read(data);
   if (certificate === undefined) return 0;
   const [made, to] = [certificate.validFromDate.getTime() + backdated, certificate.validToDate.getTime()];

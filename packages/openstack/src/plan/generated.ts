@@ -12,8 +12,9 @@ import { requestOf } from '../engine/status/conditions.ts';
 import { eventOf } from '../engine/status/event-reasons.ts';
 import type { KeyRotation, Succession } from '../engine/vocabulary/step.ts';
 import type { Rotation } from '../engine/vocabulary/surroundings.ts';
-import { type Action, type GeneratedSecret, nothing, type Plan } from './action.ts';
+import { type Action, type GeneratedSecret, nothing, type Plan, soonest } from './action.ts';
 import { withAnnotation } from './applied.ts';
+import { inGeneration, planAuthority } from './authority.ts';
 import { certificateExpiry, lackingSignature, withDependents } from './certificates.ts';
 import { KeyMaterialMissingError, lostWith, retainedVolume } from './key-material.ts';
 import type { Live } from './live.ts';
@@ -23,10 +24,11 @@ import { ownershipOf } from './ownership.ts';
  * A Secret of generated values: made once, completed where a key is missing, rotated when that is due.
  * @param found the Secret, where the cache does not follow it (it has lost its labels)
  */
-export function planGenerated(live: Live, desired: GeneratedSecret, step: string, found?: StoredObject): Plan {
-  const { object, rotation, retained = false } = desired;
+export function planGenerated(live: Live, stated: GeneratedSecret, step: string, found?: StoredObject): Plan {
+  const { object, rotation, retained = false } = stated;
   const { name = '', namespace = '' } = object.metadata;
   const secret = found ?? live.cache.get(Secret, { name, namespace });
+  const desired = secret === undefined ? stated : inGeneration(stated, secret);
   const interval = rotation === undefined ? {} : { requeueAfter: rotation.intervalSeconds * 1000 };
   const refuse = (error: Error): Plan => ({ actions: [{ verb: 'refuse', step, reason: 'Refused', error }] });
   const other = (of: string, key: string): string | undefined => {
@@ -54,7 +56,10 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
     return refuse(new ForeignObjectError(secret, live.resource));
   if (secret.metadata.deletionTimestamp !== undefined) return nothing;
   const absent = missingKeys(secret, desired);
-  const { expiring, requeueAfter: renewal } = certificateExpiry(live.now, secret, desired.values, other);
+  const { expiring, requeueAfter: renewal } = certificateExpiry(live.now, secret, desired.values, {
+    other,
+    replaced: desired.authority !== undefined,
+  });
   const missing = [...new Set([...withDependents(absent, desired.values), ...expiring])];
   const gone = [...absent, ...unfilledKeys(live, secret, desired)];
   const lost =
@@ -66,8 +71,11 @@ export function planGenerated(live: Live, desired: GeneratedSecret, step: string
   const rotationDue = untilDue(live.now, secret, rotation);
   const rotate = rotationDue !== undefined && rotationDue <= 0;
   const due = rotationDue ?? renewal ?? laterDue(live.now, secret, desired.succession);
-  if (!rotate && metadata === secret.metadata && missing.length === 0)
-    return due === undefined ? nothing : { actions: [], requeueAfter: due };
+  if (!rotate && metadata === secret.metadata && missing.length === 0) {
+    const replaced = planAuthority(stated, secret, { observed: live, step });
+    const requeueAfter = soonest([due, replaced?.requeueAfter]);
+    return { actions: replaced?.actions ?? [], ...(requeueAfter === undefined ? {} : { requeueAfter }) };
+  }
   const reason = rotate || expiring.length > 0 ? 'RotationDue' : missing.length > 0 ? 'Missing' : 'Differs';
   const event = eventOf('KeysRotated', `Secret ${name}: the staged key signs from now on`);
   const update: Action = {

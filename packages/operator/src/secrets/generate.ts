@@ -21,7 +21,7 @@ export async function createSecret(
   context: ComposeContext,
   { desired, lost }: Extract<Action, { verb: 'create' }>,
 ): Promise<StoredObject | undefined> {
-  const { object, values, retained = false, succession } = desired;
+  const { object, values, retained = false, succession, authority } = desired;
   const { name = '', namespace = '' } = object.metadata;
   if (lost !== undefined) {
     try {
@@ -32,7 +32,8 @@ export async function createSecret(
     }
   }
   const data = encodeData(generateValues(values, {}, await sourcesOf(context, desired)));
-  const { asked, completed } = succession ?? {};
+  const { completed } = succession ?? {};
+  const { asked } = succession ?? authority ?? {};
   // What is new need not be rotated, and is none of the generations that were.
   const fresh = asked === undefined ? object : withAnnotation(object, annotations.rotatedFor, asked);
   const next = completed === undefined ? fresh : withAnnotation(fresh, annotations.generation, `${completed + 1}`);
@@ -44,7 +45,7 @@ export async function createSecret(
 /** Generates the keys that a Secret lacks, and rotates it when that is due: two operators cannot do so at once. */
 export async function updateSecret(
   context: ComposeContext,
-  { desired, live, metadata, missing, rotate }: Extract<Action, { verb: 'update' }>,
+  { desired, live, metadata, missing, rotate, bundle }: Extract<Action, { verb: 'update' }>,
 ): Promise<void> {
   const before = decodeData(live['data']);
   const kept = Object.entries(before).filter(([key]) => !missing.includes(key));
@@ -54,6 +55,7 @@ export async function updateSecret(
     Object.fromEntries(kept),
     await sourcesOf(context, desired),
   );
+  if (bundle !== undefined) data[bundle.key] = bundle.of.map((key) => data[key]).join('');
   const { rotation } = desired;
   if (!rotate) return await replace(context, { ...live, metadata }, data);
   const keys = rotation === undefined ? data : rotated(data, rotation.maxActiveKeys, fernetKey(context.random));

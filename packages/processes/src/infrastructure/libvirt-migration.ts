@@ -46,7 +46,7 @@ export function certificateOf(process: Process, settings: Settings): string | { 
 export function listenByTls(
   process: Process,
   settings: Settings,
-  server: { readonly certificate: string; readonly domains: Map<string, LibvirtDomain>; readonly qemu: Settings },
+  server: { readonly certificate: () => string; readonly domains: Map<string, LibvirtDomain>; readonly qemu: Settings },
 ): Listener {
   const { certificate, domains, qemu } = server;
   const host = settings.get('listen_addr');
@@ -65,7 +65,7 @@ export function listenByTls(
   return process.network.listen(
     Number(settings.get('tls_port') ?? tlsPort),
     'libvirt',
-    behindTls(() => certificate, accept, refuse),
+    behindTls(certificate, accept, refuse),
     { ...(host !== undefined && { host }) },
   );
 }

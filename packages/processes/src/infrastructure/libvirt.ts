@@ -85,7 +85,14 @@ const libvirtd: Program = commandWith(daemonOptions, async (process, line) => {
       process.files.chown(`${directory}/${name}`, process.uid, group);
     }
     takeScreens(process, domains);
-    if (certificate !== undefined) listeners.push(listenByTls(process, settings, { certificate, domains, qemu }));
+    if (certificate !== undefined) {
+      // It reads a renewed one when it is told to, which follows as soon as that is there.
+      const current = () => {
+        const now = certificateOf(process, settings);
+        return typeof now === 'string' ? now : certificate;
+      };
+      listeners.push(listenByTls(process, settings, { certificate: current, domains, qemu }));
+    }
   } catch (error) {
     for (const listener of listeners) listener.close();
     if (!(error instanceof SystemError)) throw error;

@@ -50,6 +50,14 @@ export const wellKnownAnnotations = {
     means:
       'The annotation `rotate-at` is about these services. Without it all are meant: removed alone, it has the others rotated at once. While one of the names is no service of the cloud with passwords, or none is named, nothing is rotated, and the condition `RotationReady` says which there are.',
   },
+  rotateAuthorityAt: {
+    name: `${prefix}/rotate-authority-at`,
+    by: 'users',
+    on: 'MariaDB, RabbitMQ, OVNNetwork, Keystone, Nova, or a control plane',
+    value: 'any new text, such as the time of day',
+    means:
+      'The authorities that the operator signs certificates by are replaced by others, in steps, so that no connection fails. `status.authorities` says how far that is, and repeats the value (`request`) when it is done. What an issuer of cert-manager signs is not concerned. A control plane passes it on to its children.',
+  },
   rollNodeAgents: {
     name: `${prefix}/roll-node-agents`,
     by: 'users',
@@ -176,21 +184,22 @@ export const wellKnownAnnotations = {
     by: 'operator',
     on: 'Secrets with keys',
     value: 'time (RFC 3339)',
-    means: 'When the keys were last rotated.',
+    means:
+      'When the keys were last rotated. While an authority is replaced: since when all Secrets have what is new of it.',
   },
   rotatedFor: {
     name: `${prefix}/rotated-for`,
     by: 'operator',
-    on: 'Secrets with a password',
-    value: 'the value of `rotate-at`',
-    means: 'For which request the password was generated.',
+    on: 'Secrets with a password, or an authority',
+    value: 'the value of `rotate-at`, or `rotate-authority-at`',
+    means: 'For which request the password was generated, or the authority.',
   },
   generation: {
     name: `${prefix}/generation`,
     by: 'operator',
-    on: 'Secrets with a password',
+    on: 'Secrets with a password, or an authority',
     value: 'a number',
-    means: 'How many passwords there were, with this one. Users of the broker have another name in every second one.',
+    means: 'How many there were, with this one. Users of the broker have another name in every second one.',
   },
   publishedBy: {
     name: `${prefix}/published-by`,

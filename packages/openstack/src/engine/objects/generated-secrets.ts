@@ -6,7 +6,7 @@ import type { Context } from '../vocabulary/context.ts';
 import { uses } from '../vocabulary/dependencies.ts';
 import { certificateObject, issuedKeys, lackingOf } from '../vocabulary/issued.ts';
 import type { GeneratedSecret, Service } from '../vocabulary/service.ts';
-import type { Desired, Succession } from '../vocabulary/step.ts';
+import type { AuthoritySuccession, Desired, Succession } from '../vocabulary/step.ts';
 import type { Rotation } from '../vocabulary/surroundings.ts';
 
 /** The Secrets that the operator makes for a resource: `<name>-<suffix>` each; before those that cert-manager fills, what that is asked for. */
@@ -105,6 +105,7 @@ export function generated(
     ...(retained ? { retained } : {}),
     ...(secret.rotation === undefined ? {} : { rotation: secret.rotation }),
     ...(secret.succeeded === true ? { succession: successionOf(context, secret) } : {}),
+    ...(secret.authority === undefined ? {} : { authority: authoritySuccessionOf(context) }),
     ...(secret.guards === undefined ? {} : { guards: secret.guards }),
     ...(secret.issued === undefined
       ? {}
@@ -114,6 +115,12 @@ export function generated(
       ? {}
       : { filledBy: published.filledBy }),
   };
+}
+
+/** How its authority is replaced: what is asked for. */
+function authoritySuccessionOf({ resource }: Context): AuthoritySuccession {
+  const asked = requestOf(resource, annotations.rotateAuthorityAt);
+  return asked === undefined ? {} : { asked };
 }
 
 /** How its password is rotated: what is asked for, and what has been done. */

@@ -69,7 +69,7 @@ export function clientFiles({ resource }: Context) {
 }
 
 /** Keys of a Secret with the certificate of an authority, and with its private key. */
-const authorityKeys = { certificate: authorityKey, key: 'ca.key' } as const;
+export const authorityKeys = { certificate: authorityKey, key: 'ca.key' } as const;
 
 /** What makes the certificate of an authority and its key. */
 const authorityOf = (name: string): GeneratedSecret['values'] => ({
@@ -97,7 +97,7 @@ export const authoritySuffix = 'ca';
 
 /** An authority that signs for other resources as well, in the Secret `<name>-ca`. */
 export function sharedAuthority({ name }: Context): GeneratedSecret {
-  return { suffix: authoritySuffix, secretClass: 'credential', values: authorityOf(name) };
+  return { suffix: authoritySuffix, secretClass: 'credential', values: authorityOf(name), authority: true };
 }
 
 /** A Secret that cert-manager fills. */
@@ -129,7 +129,7 @@ export function serverCertificate({ name, host, resource }: Context, services: r
   const dnsNames = services.flatMap((of) => [host(of), `*.${host(of)}`]);
   if (issuer !== undefined) return issuedSecret(suffix, { issuer, usage: 'server auth', dnsNames, seconds });
   const values = { ...authorityOf(name), ...ofServer(name, { dnsNames, seconds, signedBy: authorityKeys }) };
-  return { suffix, secretClass: 'credential', values };
+  return { suffix, secretClass: 'credential', values, authority: true };
 }
 
 /** The same, with a certificate for all of its clients, by which the server knows them. */

@@ -119,6 +119,8 @@ export interface GeneratedSecret {
   readonly rotation?: KeyRotation;
   /** Its password is rotated, and the one before kept until no pod has it (`Context.previousOf`). */
   readonly succeeded?: boolean;
+  /** It has an authority (`ca.crt`, `ca.key`), which is replaced by another one in steps (`AuthoritySuccession`). */
+  readonly authority?: true;
   /** No rotation of it begins: somebody has it who is not told of another one. */
   readonly held?: boolean;
   readonly guards?: DataGuard;

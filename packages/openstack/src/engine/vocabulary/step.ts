@@ -71,6 +71,16 @@ export interface Succession {
   readonly completed?: number;
 }
 
+/**
+ * Replacement of an authority by another one with a key of its own, on request or when two thirds of its time are over: its
+ * Secret has both certificates in `ca.crt` until all who trust it have them, and again until nobody shows a certificate of
+ * the one before.
+ */
+export interface AuthoritySuccession {
+  /** The request of users, if there is one. */
+  readonly asked?: string;
+}
+
 /** What a step wants of one object. */
 export type Desired =
   /** Server-side apply: stated whole, corrected whenever it differs. */
@@ -95,6 +105,8 @@ export type Desired =
       readonly retained?: boolean;
       readonly rotation?: KeyRotation;
       readonly succession?: Succession;
+      /** Its authority (`ca.crt`, `ca.key`) is replaced so. */
+      readonly authority?: AuthoritySuccession;
       /** Name of the volume claim or of the Job whose data it protects: existing data without this Secret is a loss. */
       readonly guards?: DataGuard;
       /** Keys that the Job which `guards` names has filled in once it is done: to be without one is a loss as well. */

@@ -3,7 +3,7 @@ import { certificateDuration, issuerRef, issuerStays, longEnough } from '../../a
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, int, object, rule, string } from '../../api/schema.ts';
-import { common, data, lasting, ledMembers, phase } from '../../api/status.ts';
+import { authorities, common, data, lasting, ledMembers, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { fileConfig, template } from '../../api/template.ts';
 
@@ -60,7 +60,7 @@ export const MariaDB = defineApi({
       ],
     },
   ),
-  status: object('Observed state of MariaDB.', { ...common, phase, data, lasting, members: ledMembers }),
+  status: object('Observed state of MariaDB.', { ...common, phase, data, lasting, members: ledMembers, authorities }),
 });
 
 export type MariaDB = ObjectOf<typeof MariaDB>;

@@ -12,7 +12,7 @@ import {
 import { notOfferedYet } from '../../api/offering.ts';
 import { nodeSelector, resources } from '../../api/scheduling.ts';
 import { array, bool, type Infer, int, object, required, rule, string } from '../../api/schema.ts';
-import { claimedNodes, cloud, common, lasting, phase } from '../../api/status.ts';
+import { authorities, claimedNodes, cloud, common, lasting, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { image, nodeNetworks, sizesOfQuorum, template } from '../../api/template.ts';
 
@@ -139,6 +139,7 @@ export const OVNNetwork = defineApi({
   ),
   status: object('Observed state of OVNNetwork.', {
     ...common,
+    authorities,
     phase,
     cloud,
     ...claimedNodes,

@@ -3,7 +3,7 @@ import { certificateDuration, issuerRef, issuerStays, longEnough } from '../../a
 import { nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { bool, object, rule } from '../../api/schema.ts';
-import { common, data, lasting, members, phase } from '../../api/status.ts';
+import { authorities, common, data, lasting, members, phase } from '../../api/status.ts';
 import { storage } from '../../api/storage.ts';
 import { nodeNetworks, template } from '../../api/template.ts';
 
@@ -49,7 +49,7 @@ export const RabbitMQ = defineApi({
       ],
     },
   ),
-  status: object('Observed state of RabbitMQ.', { ...common, phase, data, lasting, members }),
+  status: object('Observed state of RabbitMQ.', { ...common, phase, data, lasting, members, authorities }),
 });
 
 export type RabbitMQ = ObjectOf<typeof RabbitMQ>;

@@ -6,7 +6,7 @@ import { accountName, nameLength } from '../../api/names.ts';
 import { secretName } from '../../api/references.ts';
 import { passwordRotationDays, recordsAudit } from '../../api/schedules.ts';
 import { bool, int, object, rule, string } from '../../api/schema.ts';
-import { common, data, endpoints, phase } from '../../api/status.ts';
+import { authorities, common, data, endpoints, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { databaseRef } from '../../infrastructure/mariadb/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
@@ -88,7 +88,7 @@ export const Keystone = defineApi({
       ],
     },
   ),
-  status: object('Observed state of Keystone.', { ...common, phase, data, ...endpoints }),
+  status: object('Observed state of Keystone.', { ...common, phase, data, ...endpoints, authorities }),
   columns: [endpointColumn],
 });
 

@@ -15,7 +15,7 @@ import { serviceRef } from '../../api/references.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
 import { array, bool, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
-import { claimedHosts, cloud, common, endpoints, lasting, phase } from '../../api/status.ts';
+import { authorities, claimedHosts, cloud, common, endpoints, lasting, phase } from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
@@ -252,7 +252,15 @@ export const Nova = defineApi({
       ],
     },
   ),
-  status: object('Observed state of Nova.', { ...common, phase, ...endpoints, cloud, ...claimedHosts, lasting }),
+  status: object('Observed state of Nova.', {
+    ...common,
+    phase,
+    ...endpoints,
+    cloud,
+    ...claimedHosts,
+    lasting,
+    authorities,
+  }),
   columns: [endpointColumn],
 });
 

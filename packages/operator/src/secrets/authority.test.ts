@@ -1,0 +1,248 @@
+import { X509Certificate } from 'node:crypto';
+import {
+  controllerReference,
+  type Random,
+  type StoredObject,
+  seededRandom,
+  timestamp,
+  virtualClock,
+} from '@openstack-operator/kube';
+import { annotations, type Generator, type Live, planGenerated } from '@openstack-operator/openstack';
+import { expect, test } from 'vitest';
+import type { ComposeContext } from '../context.ts';
+import { updateSecret } from './generate.ts';
+import { decodeData, encodeData, generateValues } from './values.ts';
+
+const minute = 60_000;
+const year = 365 * 86_400_000;
+
+const authority: Readonly<Record<string, Generator>> = {
+  'ca.key': { type: 'privateKey' },
+  'ca.crt': { type: 'certificate', key: 'ca.key', commonName: 'db authority', seconds: 3650 * 86_400, authority: true },
+};
+const leaf = (secret?: string): Readonly<Record<string, Generator>> => ({
+  'tls.key': { type: 'privateKey' },
+  'tls.crt': {
+    type: 'certificate',
+    key: 'tls.key',
+    commonName: 'db',
+    seconds: 90 * 86_400,
+    signedBy: { certificate: 'ca.crt', key: 'ca.key', ...(secret === undefined ? {} : { secret }) },
+  },
+});
+
+const meta = (name: string) => ({ name, namespace: 'openstack', uid: name, resourceVersion: '1' });
+const resource = { apiVersion: 'openstack.k8s.io/v1alpha1', kind: 'MariaDB', metadata: meta('db') } as StoredObject;
+
+const blocks = (text: string) =>
+  (text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? []).map((one) => new X509Certificate(one));
+
+/** What a pod has of the Secrets, which it reads some time after they change. */
+interface PodLife {
+  readonly name: string;
+  readonly job?: true;
+  /** It reads the certificate of the authority at its start alone, and is replaced when that changes. */
+  readonly once?: true;
+  created: number;
+  /** When its kubelet came back; undefined while that is away. */
+  ready: number | undefined;
+  trusts: string;
+  shows: string;
+  /** What it has seen of the Secrets, and when it reads that. */
+  next: { readonly trusts: string; readonly shows: string; readonly at: number } | undefined;
+}
+
+/**
+ * A world with a Secret that has an authority, one with a certificate that it signs (`own`: the same Secret), one with a copy of
+ * the authority's certificate, which another resource keeps, and pods that show and trust them. Time passes in steps.
+ */
+class World {
+  readonly clock = virtualClock();
+  readonly random: Random;
+  readonly own: boolean;
+  secrets: StoredObject[] = [];
+  pods: PodLife[] = [];
+  asked: string | undefined;
+  /** Whether who keeps the copy, and who keeps the further certificate, are at work. */
+  copies = true;
+  signs = true;
+
+  constructor(seed: number, own: boolean) {
+    this.random = seededRandom(seed);
+    this.own = own;
+    const made = (values: Readonly<Record<string, Generator>>) =>
+      generateValues(values, {}, { random: this.random, now: this.clock.now(), other: (_of, key) => this.value('db-tls', key) });
+    this.put('db-tls', made(this.own ? { ...authority, ...leaf() } : authority));
+    if (!own) this.put('api-tls', made(leaf('db-tls')));
+    this.put('copy', { list: JSON.stringify({ ca: this.value('db-tls', 'ca.crt') }) });
+    this.pods = ['server', 'client', 'agent', 'skyline', 'job'].map((name) => ({
+      name,
+      ...(name === 'job' ? { job: true as const } : {}),
+      ...(name === 'skyline' ? { once: true as const } : {}),
+      created: this.clock.now(),
+      ready: this.clock.now(),
+      trusts: this.value('db-tls', 'ca.crt'),
+      shows: this.shown(),
+      next: undefined,
+    }));
+  }
+
+  /** A whole number from 0 to below `n`. */
+  below(n: number): number {
+    return Math.floor(this.random.next() * n);
+  }
+
+  value(name: string, key: string): string {
+    return decodeData(this.secrets.find(({ metadata }) => metadata.name === name)?.['data'])[key] ?? '';
+  }
+
+  shown(): string {
+    return this.value(this.own ? 'db-tls' : 'api-tls', 'tls.crt');
+  }
+
+  put(name: string, values: Readonly<Record<string, string>>, metadata: object = {}): void {
+    const controlled = { ...meta(name), ownerReferences: [controllerReference(resource)], ...metadata };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: controlled, data: encodeData(values) } as StoredObject;
+    this.secrets = [...this.secrets.filter((one) => one.metadata.name !== name), secret];
+  }
+
+  podObjects(): StoredObject[] {
+    return this.pods.map(({ name, job, once, created, ready }) => {
+      const at = (time: number) => timestamp({ now: () => time });
+      const secretName = name === 'job' ? 'copy' : 'db-tls';
+      const volumes = [
+        { secret: { secretName, ...(once === true ? {} : { items: [] }) } },
+        ...(name === 'server' && !this.own ? [{ secret: { secretName: 'api-tls', items: [] } }] : []),
+      ];
+      return {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: {
+          ...meta(name),
+          creationTimestamp: at(created),
+          labels: job === true ? { 'batch.kubernetes.io/controller-uid': 'job' } : {},
+        },
+        spec: { nodeName: 'node', volumes },
+        status: {
+          phase: 'Running',
+          conditions: [
+            { type: 'Ready', status: ready === undefined ? 'False' : 'True', lastTransitionTime: at(ready ?? created) },
+          ],
+        },
+      } as unknown as StoredObject;
+    });
+  }
+
+  /** One reconcile of a Secret, and what it does. */
+  async plan(name: string, values: Readonly<Record<string, Generator>>, more: object = {}): Promise<void> {
+    const cache = {
+      get: (_kind: unknown, ref: { name: string }) => this.secrets.find(({ metadata }) => metadata.name === ref.name),
+    };
+    const live = {
+      resource,
+      cache,
+      now: this.clock.now(),
+      finishedJobs: {},
+      secrets: () => this.secrets,
+      pods: () => this.podObjects(),
+    } as unknown as Live;
+    const object = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'openstack' } };
+    const desired = { verb: 'generate', object, values, secretClass: 'credential', ...more } as const;
+    const client = {
+      replace: (_kind: unknown, written: StoredObject) => {
+        this.put(name, decodeData(written['data']), written.metadata);
+      },
+    };
+    const readable = { ...cache, has: () => true };
+    const context = { client, cache: readable, random: this.random, clock: this.clock } as unknown as ComposeContext;
+    for (const action of planGenerated(live, desired, 'CredentialsReady').actions) {
+      if (action.verb !== 'update') throw new Error(`unexpected action ${action.verb}`);
+      await updateSecret(context, action);
+    }
+  }
+
+  async reconcile(): Promise<void> {
+    const succession = this.asked === undefined ? {} : { asked: this.asked };
+    await this.plan('db-tls', this.own ? { ...authority, ...leaf() } : authority, { authority: succession });
+    if (!this.own && this.signs) await this.plan('api-tls', leaf('db-tls'));
+    if (this.copies) this.put('copy', { list: JSON.stringify({ ca: this.value('db-tls', 'ca.crt') }) });
+  }
+
+  /** Pods see Secrets, and read them later, as long as their kubelets are there. */
+  async pass(milliseconds: number): Promise<void> {
+    await this.clock.advance(milliseconds);
+    for (const pod of this.pods) {
+      const now = this.clock.now();
+      if (pod.ready === undefined) continue;
+      if (pod.next !== undefined && now >= pod.next.at) Object.assign(pod, pod.next, { next: undefined });
+      const [trusts, shows] = [pod.name === 'job' ? this.copied() : this.value('db-tls', 'ca.crt'), this.shown()];
+      if (pod.trusts === trusts && pod.shows === shows) continue;
+      if (pod.once === true || pod.job === true) {
+        // It is replaced, or has ended and another one begins, some time later.
+        if (this.below(20) === 0) Object.assign(pod, { created: now, trusts, shows, next: undefined });
+      } else pod.next ??= { trusts, shows, at: now + this.below(8) * minute };
+    }
+  }
+
+  copied(): string {
+    return (JSON.parse(this.value('copy', 'list')) as { ca: string }).ca;
+  }
+
+  /** Whether each pod trusts who has signed what each other shows. */
+  isAtPeace(): boolean {
+    return this.pods.every(({ trusts }) =>
+      this.pods.every(({ shows }) => {
+        const [shown] = blocks(shows);
+        return blocks(trusts).some((one) => shown?.checkIssued(one) === true && shown.verify(one.publicKey));
+      }),
+    );
+  }
+
+  isDone(): boolean {
+    const secret = this.secrets.find(({ metadata }) => metadata.name === 'db-tls');
+    const isFollowed = secret?.metadata.annotations?.[annotations.rotatedFor] === this.asked;
+    return isFollowed && blocks(this.value('db-tls', 'ca.crt')).length === 1 && this.value('db-tls', 'next.key') === '';
+  }
+}
+
+test.each([true, false])('whoever is slow, away or at rest: nobody meets a certificate that he does not trust (own: %s)', async (own) => {
+  for (let seed = 1; seed <= 25; seed += 1) {
+    const world = new World(seed, own);
+    const former = world.value('db-tls', 'ca.crt');
+    world.asked = `request ${seed}`;
+    for (let round = 0; !world.isDone(); round += 1) {
+      if (round > 2000) throw new Error(`seed ${seed}: the authority is not replaced`);
+      // The operator is away for a while, or has others to do.
+      if (world.below(3) !== 0) await world.reconcile();
+      expect({ seed, round, isAtPeace: world.isAtPeace() }).toEqual({ seed, round, isAtPeace: true });
+      await world.pass((1 + world.below(120)) * 1000);
+      expect({ seed, round, isAtPeace: world.isAtPeace() }).toEqual({ seed, round, isAtPeace: true });
+      if (world.below(10) === 0) world.copies = !world.copies;
+      if (world.below(10) === 0) world.signs = !world.signs;
+      const pod = world.pods[world.below(3)];
+      if (pod !== undefined && world.below(10) === 0) pod.ready = pod.ready === undefined ? world.clock.now() : undefined;
+    }
+    expect(world.value('db-tls', 'ca.crt')).not.toBe(former);
+  }
+});
+
+test('an authority is replaced when two thirds of its time are over, and not before', async () => {
+  const world = new World(1, true);
+  const [before] = blocks(world.value('db-tls', 'ca.crt'));
+  const settle = async () => {
+    for (let round = 0; round < 60; round += 1) {
+      await world.reconcile();
+      await world.pass(minute);
+      for (const pod of world.pods) Object.assign(pod, { created: world.clock.now() });
+    }
+  };
+  await world.pass(6 * year);
+  await settle();
+  expect(blocks(world.value('db-tls', 'ca.crt'))[0]?.fingerprint).toBe(before?.fingerprint);
+  await world.pass(year);
+  await settle();
+  const [after, ...others] = blocks(world.value('db-tls', 'ca.crt'));
+  expect(others).toEqual([]);
+  expect(after?.subject).toBe('CN=db authority 2');
+  expect(after?.verify(before?.publicKey ?? after.publicKey)).toBe(false);
+});
