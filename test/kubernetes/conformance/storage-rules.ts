@@ -3,10 +3,18 @@ import { type RefusedSpec, refused } from './refused-spec.ts';
 
 const ceph = { monitorHosts: '10.0.0.1', keyringSecretName: 'ceph' };
 const backend = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };
+const nfs = { shares: ['10.0.0.20:/volumes'] };
+const files = { name: 'fast', type: 'nfs', nfs, rootHelpers: true };
 const wrongBackends: readonly (readonly [string, string, object])[] = [
   ['[0]', 'type ceph needs cephPoolName', { name: 'fast', type: 'ceph' }],
   ['[0]', 'cephPoolName can be set for type ceph only', { ...backend, type: 'custom' }],
   ['[0].type', 'this value of type is not offered', { name: 'fast', type: 'lvm', lvmVolumeGroup: 'cinder-volumes' }],
+  ['[0]', 'type nfs needs nfs', { name: 'fast', type: 'nfs', rootHelpers: true }],
+  ['[0]', 'nfs can be set for type nfs only', { ...backend, nfs }],
+  ['[0]', 'set rootHelpers to true', { name: 'fast', type: 'nfs', nfs }],
+  ['[0].nfs.shares[0]', 'expected host:/path', { ...files, nfs: { shares: ['10.0.0.20'] } }],
+  ['[0].nfs.mountOptions', 'without blanks', { ...files, nfs: { ...nfs, mountOptions: '-o hard' } }],
+  ['[0].nfs.snapshots', 'set secureFiles to false', { ...files, nfs: { ...nfs, snapshots: true } }],
   ['[0].name', 'cinder.conf has a section of this name already', { ...backend, name: 'nova' }],
   ['[0].imageCache.maxSize', 'expected at least 1Gi', { ...backend, imageCache: { maxSize: '512Mi' } }],
   ['[0].backendHost', "expected a name without '@' and '#'", { ...backend, backendHost: 'old@fast' }],

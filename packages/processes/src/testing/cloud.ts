@@ -11,7 +11,7 @@ import { uwsgi } from '../model/uwsgi.ts';
 import { named, rndc } from '../services/designate/bind9.ts';
 import { services } from '../services/index.ts';
 import { baseCommands } from '../shell/system-commands.ts';
-import { request, World } from './world.ts';
+import { type ContainerOptions, request, World } from './world.ts';
 
 const merged = <T>(parts: readonly Readonly<Record<string, T>>[]): Record<string, T> => Object.assign({}, ...parts);
 
@@ -260,9 +260,10 @@ export async function ground(change: Changes = {}, more: Readonly<Record<string,
       endpoint: { service_id: service?.id, interface: 'internal', region: 'RegionOne', url },
     });
   }
-  const container = (host: string) =>
+  const container = (host: string, more: Pick<ContainerOptions, 'uid'> = {}) =>
     world.container({
       host,
+      ...more,
       programs: cloudPrograms,
       files: all,
       directories: ['run/ovn', 'run/octavia', 'var/lib/glance', 'var/lib/named', 'var/lib/nova', 'var/lib/tacker'],

@@ -194,6 +194,7 @@ export class Container {
         groups: [],
         privileged: this.#options.privileged ?? false,
         overridesPermissions: uid === 0,
+        mayHave: () => uid === 0,
       },
     });
   }
@@ -202,7 +203,7 @@ export class Container {
   get asRoot(): ContainerFileSystem {
     return new ContainerFileSystem({
       mounts: [{ path: '/', node: this.#root.root, volume: this.#root, readOnly: false }],
-      identity: { uid: 0, gid: 0, groups: [], privileged: true, overridesPermissions: true },
+      identity: { uid: 0, gid: 0, groups: [], privileged: true, overridesPermissions: true, mayHave: () => true },
     });
   }
 
@@ -271,6 +272,7 @@ export class Container {
       gid: uid,
       groups: [],
       privileged,
+      mayHave: () => uid === 0,
       files,
       network: this.#world.network(host, files, owned),
       clock: this.#world.clock,
@@ -329,7 +331,14 @@ export async function request(
   return reply as HttpReply;
 }
 
-const nobody = { uid: 65_534, gid: 65_534, groups: [], privileged: false, overridesPermissions: false };
+const nobody = {
+  uid: 65_534,
+  gid: 65_534,
+  groups: [],
+  privileged: false,
+  overridesPermissions: false,
+  mayHave: () => false,
+};
 
 function rootMount() {
   const volume = emptyVolume();

@@ -195,6 +195,7 @@ export class Container {
       gid: identity.gid,
       groups: identity.groups,
       privileged: identity.privileged,
+      mayHave: identity.mayHave,
       files: this.files,
       network: network.of(opened),
       clock: this.#clock,

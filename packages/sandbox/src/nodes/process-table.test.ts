@@ -4,7 +4,14 @@ import { ContainerFileSystem } from '../programs/file-system.ts';
 import { directoryNode } from '../programs/file-tree.ts';
 import { ProcessTable } from './process-table.ts';
 
-const identity = { uid: 1000, gid: 1000, groups: [], privileged: false, overridesPermissions: false };
+const identity = {
+  uid: 1000,
+  gid: 1000,
+  groups: [],
+  privileged: false,
+  overridesPermissions: false,
+  mayHave: () => false,
+};
 
 test('/proc shows command lines, parents and the sockets of connections, as long as they are there, and the machine', () => {
   const host = new Host({ address: '10.244.0.12' });

@@ -3,6 +3,12 @@ import type { Pod, Stored } from '../cluster/kinds.ts';
 import type { Identity } from '../programs/file-system.ts';
 import type { Image } from '../programs/program.ts';
 
+/** Capabilities that containerd leaves a container whose securityContext says nothing of them. */
+const usualCapabilities =
+  'AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE NET_RAW SETFCAP SETGID SETPCAP SETUID SYS_CHROOT'.split(
+    ' ',
+  );
+
 /**
  * Whose rights the processes of a container have: the container's securityContext before the pod's, before the image's
  * USER.
@@ -23,13 +29,15 @@ export function containerIdentity(pod: Stored<Pod>, container: IContainer, image
   }
   const privileged = own.privileged === true;
   const { add = [], drop = [] } = own.capabilities ?? {};
-  const has = (capability: string) => privileged || add.includes(capability) || add.includes('ALL');
-  const kept = !drop.some((name) => name === 'ALL' || name === 'DAC_OVERRIDE') || has('DAC_OVERRIDE');
+  const left = drop.includes('ALL') ? [] : usualCapabilities.filter((name) => !drop.includes(name));
+  const has = (name: string) => privileged || [...left, ...add].some((one) => one === name || one === 'ALL');
+  const isRoot = uid === 0;
   return {
     uid,
     gid: own.runAsGroup ?? shared.runAsGroup ?? 0,
     groups: [...(shared.fsGroup === undefined ? [] : [shared.fsGroup]), ...(shared.supplementalGroups ?? [])],
     privileged,
-    overridesPermissions: uid === 0 && kept,
+    overridesPermissions: isRoot && has('DAC_OVERRIDE'),
+    mayHave: (capability) => (isRoot || own.allowPrivilegeEscalation !== false) && has(capability),
   };
 }

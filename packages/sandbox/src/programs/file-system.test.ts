@@ -3,8 +3,9 @@ import { type ProjectedFile, writeProjectedFiles } from '../nodes/projected-file
 import { ContainerFileSystem, type Identity, type Mount } from './file-system.ts';
 import { applyFsGroup, directoryNode, emptyVolume, fileNode, plant, type Volume } from './file-tree.ts';
 
-const root: Identity = { uid: 0, gid: 0, groups: [], privileged: false, overridesPermissions: true };
-const nova: Identity = { uid: 42436, gid: 42436, groups: [], privileged: false, overridesPermissions: false };
+const mayHave = () => false;
+const root: Identity = { uid: 0, gid: 0, groups: [], privileged: false, overridesPermissions: true, mayHave };
+const nova: Identity = { uid: 42436, gid: 42436, groups: [], privileged: false, overridesPermissions: false, mayHave };
 
 function mount(path: string, volume: Volume, readOnly = false): Mount {
   return { path, node: volume.root, volume, readOnly };

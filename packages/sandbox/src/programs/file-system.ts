@@ -31,6 +31,8 @@ export interface Identity {
   readonly privileged: boolean;
   /** Root that kept CAP_DAC_OVERRIDE: permission bits do not hold it back. */
   readonly overridesPermissions: boolean;
+  /** Whether its processes have a capability such as `SYS_ADMIN` as root, or get it by setuid programs such as sudo. */
+  readonly mayHave: (capability: string) => boolean;
 }
 
 /** Where a path leads: `node` is absent when only the last name is missing. */

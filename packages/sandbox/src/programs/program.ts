@@ -49,6 +49,8 @@ export interface Process {
   readonly gid: number;
   readonly groups: readonly number[];
   readonly privileged: boolean;
+  /** Whether it has a capability such as `SYS_ADMIN` as root, or gets it by setuid programs such as sudo. */
+  readonly mayHave: (capability: string) => boolean;
   readonly files: FileSystem;
   readonly network: Network;
   /** All that takes time in the real program is waited for on this clock. */

@@ -98,6 +98,25 @@ test('processes that mount have no profile of AppArmor, the others have the defa
   expect(text('cinder-volume-slow')).not.toContain('appArmorProfile');
 });
 
+test('a backend of NFS has its shares in a file, and says of files what its fields say', () => {
+  const nfs = {
+    shares: ['10.0.0.20:/a', '[fd00::1]:/b'],
+    mountOptions: 'vers=4.2',
+    snapshots: true,
+    secureFiles: false,
+  };
+  const backend = { name: 'files', type: 'nfs', nfs, rootHelpers: true } as const;
+  const text = JSON.stringify(objectsOf(compose({ backends: [backend] })));
+  expect(text).toContain('10.0.0.20:/a\\n[fd00::1]:/b\\n');
+  expect(text).toContain('"mountPath":"/etc/cinder/nfs_shares"');
+  expect(text).toContain(
+    '[files]\\nbackend_host = cinder\\nnas_secure_file_operations = false\\nnas_secure_file_permissions = false\\nnfs_mount_options = vers=4.2\\nnfs_shares_config = /etc/cinder/nfs_shares\\nnfs_snapshot_support = true\\nvolume_backend_name = files\\nvolume_driver = cinder.volume.drivers.nfs.NfsDriver\\n',
+  );
+  expect(problem({ backends: [backend] })).toBeUndefined();
+  const config = { 'cinder.conf': { files: { nas_host: 'nas' } } };
+  expect(problem({ backends: [{ ...backend, config }] })).toContain('set spec.backends[name=files].nfs.shares instead');
+});
+
 test('what follows from fields is no option', () => {
   const config = { 'cinder.conf': { fast: { rbd_pool: 'other' } } };
   expect(problem({ backends: [{ ...pool('fast'), config }] })).toBe(

@@ -23,6 +23,7 @@ import {
   hostOf,
   common as shared,
 } from '../backends.ts';
+import { backendTypes } from './backend-types.ts';
 import { imageCache, ownedByCache } from './image-cache.ts';
 import type { Backend, Cinder } from './kind.ts';
 
@@ -87,7 +88,7 @@ export function configSets(context: Context<Cinder>): Record<string, ConfigFiles
       common(context, hostOf(context, backend), clients(context), volume(context, backend)),
       layer(backend),
     ),
-    ...(backend.type === 'ceph' ? cephClientFiles(context, 'cinder') : {}),
+    ...backendTypes[backend.type].files(context, backend),
   }));
   return {
     main: fileOf(
@@ -145,7 +146,7 @@ function volume(context: Context<Cinder>, backend: Backend): Layer {
   const options = {
     backend_host: hostOf(context, backend),
     ...(zone === undefined ? {} : { backend_availability_zone: zone }),
-    ...rbd(context, backend),
+    ...backendTypes[backend.type].options(context, backend),
     ...cache.section,
   };
   return {
@@ -154,36 +155,16 @@ function volume(context: Context<Cinder>, backend: Backend): Layer {
   };
 }
 
-function rbd(context: Context<Cinder>, { type, cephPoolName = '' }: Backend): Layer[string] {
-  const ceph = cephOf(context);
-  if (type !== 'ceph' || ceph === undefined) return {};
-  return {
-    volume_driver: 'cinder.volume.drivers.rbd.RBDDriver',
-    rbd_pool: cephPoolName,
-    rbd_user: ceph.user('cinder'),
-    rbd_ceph_conf: cephConf,
-    rbd_secret_uuid: ceph.secretUuid('cinder'),
-  };
-}
-
-const ownedByPool = { volume_driver: 'type', rbd_pool: 'cephPoolName' };
-const ownedByCluster = {
-  rbd_user: 'spec.users of the CephStorage',
-  rbd_ceph_conf: 'spec.external of the CephStorage',
-  rbd_cluster_name: 'spec.cephStorageRef',
-  rbd_secret_uuid: 'nothing: libvirt knows the key by it',
-};
-
 function layer(backend: Backend): UserLayer {
-  const isPool = backend.type === 'ceph';
+  const { fields, elsewhere = {} } = backendTypes[backend.type].owned;
   return backendLayer(words, backend, {
     fields: {
       backend_host: 'backendHost',
       backend_availability_zone: 'availabilityZone',
-      ...(isPool ? ownedByPool : {}),
+      ...fields,
       ...ownedByCache(backend),
     },
-    elsewhere: isPool ? ownedByCluster : {},
+    elsewhere,
   });
 }
 

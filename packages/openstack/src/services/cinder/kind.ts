@@ -4,7 +4,19 @@ import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { onlyOffered } from '../../api/offering.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
-import { array, bool, choice, type Infer, int, map, object, required, rule, string } from '../../api/schema.ts';
+import {
+  array,
+  bool,
+  choice,
+  type Form,
+  type Infer,
+  int,
+  map,
+  object,
+  required,
+  rule,
+  string,
+} from '../../api/schema.ts';
 import { common, endpoints, found, lasting, phase } from '../../api/status.ts';
 import { size, storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
@@ -13,7 +25,7 @@ import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { backendsField, defaultBackend, isOf, references, single, typeRules } from '../backend-fields.ts';
 import { barbicanRef } from '../barbican/reference.ts';
 
-const text = (what: string, options: { fallback?: string; otherwise?: string } = {}) =>
+const text = (what: string, options: { fallback?: string; otherwise?: string; form?: Form } = {}) =>
   string(what, { maxLength: 128, minLength: 1, ...options });
 
 /** Sections of cinder.conf whose names are names of backends, too. */
@@ -32,6 +44,43 @@ export const taken = [
   'vault',
 ];
 
+const nfs = object(
+  'Shares of NFS in which its volumes are files, for type nfs.',
+  {
+    shares: required(
+      array(
+        'The shares. One that is removed takes its volumes out of reach.',
+        string('Such as 10.0.0.20:/volumes.', {
+          maxLength: 255,
+          form: {
+            pattern: '^([a-zA-Z0-9][-a-zA-Z0-9.]*|\\[[0-9a-fA-F:.]+\\]):/[^\\s{}]+$',
+            expected: 'host:/path, with a path below the root',
+          },
+        }),
+        { minItems: 1, maxItems: 16, unique: true },
+      ),
+    ),
+    mountOptions: text('Options of mount, such as vers=4.2,hard (nfs(5)).', {
+      form: { pattern: '^[^\\s{}]+$', expected: 'options with commas between them, without blanks' },
+    }),
+    qcow2: bool('Whether volumes are files of format qcow2; else raw, and sparse.', { fallback: false }),
+    snapshots: bool('Whether volumes can have snapshots. It needs secureFiles: false.', { fallback: false }),
+    secureFiles: bool(
+      'Whether its process works on files as user cinder, and no other can open them; false: as root, and everybody can.',
+      { otherwise: 'true where its process first starts without volumes' },
+    ),
+  },
+  {
+    rules: [
+      rule(
+        '!has(self.snapshots) || !self.snapshots || (has(self.secureFiles) && !self.secureFiles)',
+        'the driver makes snapshots as root alone; set secureFiles to false',
+        '.snapshots',
+      ),
+    ],
+  },
+);
+
 const backends = backendsField({
   description:
     'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed keeps its process for as long as volumes lie on it.',
@@ -39,12 +88,13 @@ const backends = backendsField({
   file: 'cinder.conf',
   taken,
   type: choice(
-    'What keeps its volumes: ceph, or custom, any driver of Cinder by its options. lvm is not offered yet.',
-    ['custom', 'ceph', 'lvm'],
-    { rules: [onlyOffered('type', ['ceph', 'custom'])] },
+    'What keeps its volumes: ceph, nfs, or custom, any driver of Cinder by its options. lvm is not offered yet.',
+    ['custom', 'ceph', 'nfs', 'lvm'],
+    { rules: [onlyOffered('type', ['ceph', 'nfs', 'custom'])] },
   ),
   fields: {
     cephPoolName: poolName('Pool (RBD) of the volumes, in the cluster of cephStorageRef, for type ceph.'),
+    nfs,
     lvmVolumeGroup: text('Volume group, for type lvm.'),
     availabilityZone: text('Availability zone of its volumes.', { otherwise: 'spec.availabilityZone' }),
     rootHelpers: bool(
@@ -75,7 +125,14 @@ const backends = backendsField({
   },
   fixed: { fields: { cephPoolName: "''" }, why: 'its volumes are recorded under them, or lie there' },
   backendHost: 'What its volumes are recorded under, as backendHost@name; state that of a cloud that is adopted.',
-  rules: isOf(['ceph'], 'cephPoolName'),
+  rules: [
+    ...isOf(['ceph'], 'cephPoolName'),
+    ...isOf(['nfs'], 'nfs'),
+    rule(
+      "self.type != 'nfs' || (has(self.rootHelpers) && self.rootHelpers)",
+      'type nfs mounts its shares as root; set rootHelpers to true',
+    ),
+  ],
 });
 
 const specs = (what: string) => map(what, string('Its value.', { maxLength: 255 }), { maxProperties: 64 });

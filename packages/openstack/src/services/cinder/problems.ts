@@ -36,7 +36,7 @@ export function driverMistakes(context: Context<Cinder>): string[] {
 }
 
 function mistakesOf(context: Context<Cinder>, { name, type, config, rootHelpers }: Backend, at: string): string[] {
-  if (type === 'ceph') return [];
+  if (type !== 'custom') return [];
   const driver = config?.['cinder.conf']?.[name]?.['volume_driver'];
   if (typeof driver !== 'string') return [];
   const mistake = mistakeOf(context, 'volume_driver', driver);

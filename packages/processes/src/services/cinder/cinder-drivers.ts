@@ -1,10 +1,10 @@
-import type { Process } from '@openstack-operator/sandbox';
 import { CephError, connectToCeph } from '../../infrastructure/ceph.ts';
-import type { Config } from '../../oslo/config.ts';
 import { PythonError } from '../../oslo/python-error.ts';
+import type { ServiceContext } from '../../oslo/service-context.ts';
+import { nfs } from './cinder-nfs.ts';
 
 /** A driver of volumes, by its class: what it refuses when it is set up, and the pool that it has then. */
-export type VolumeDriver = (process: Process, config: Config, section: string) => string;
+export type VolumeDriver = (context: ServiceContext, section: string) => string;
 
 const refused = (what: string): PythonError =>
   new PythonError(
@@ -15,7 +15,7 @@ const refused = (what: string): PythonError =>
 /** The class of an appliance that is outside of the cloud: it is there, if its address and its credentials are said. */
 const appliance =
   (...needed: readonly string[]): VolumeDriver =>
-  (_process, config, section) => {
+  ({ config }, section) => {
     const missing = needed.find((option) => !config.text(section, option));
     if (missing !== undefined) throw refused(`${missing} is not set`);
     return config.text(section, 'volume_backend_name', section);
@@ -25,15 +25,15 @@ const appliance =
 export const volumeDrivers: Readonly<Record<string, VolumeDriver>> = {
   'cinder.volume.drivers.rbd.RBDDriver': rbd,
   'cinder.volume.drivers.pure.PureISCSIDriver': appliance('san_ip', 'pure_api_token'),
-  'cinder.volume.drivers.nfs.NfsDriver': appliance('nas_host', 'nas_share_path'),
+  'cinder.volume.drivers.nfs.NfsDriver': nfs,
   // No group of volumes is in any pod.
-  'cinder.volume.drivers.lvm.LVMVolumeDriver': (_process, config, section) => {
+  'cinder.volume.drivers.lvm.LVMVolumeDriver': ({ config }, section) => {
     throw refused(`Volume Group ${config.text(section, 'volume_group')} does not exist`);
   },
 };
 
 /** The cluster and the pool are outside of the cloud. */
-function rbd(process: Process, config: Config, section: string): string {
+function rbd({ process, config }: ServiceContext, section: string): string {
   const conf = config.text(section, 'rbd_ceph_conf');
   try {
     connectToCeph(process, { conf, user: config.text(section, 'rbd_user') || 'admin' });

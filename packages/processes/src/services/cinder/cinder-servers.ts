@@ -128,7 +128,7 @@ async function serveBackend(context: ServiceContext, backend: string, host: stri
       if (attempt > 0) await pause(process, 1000 * 2 ** (attempt - 1));
       log.info(logger, `Starting volume driver ${short}`);
       try {
-        const pool = driver(process, config, backend);
+        const pool = driver(context, backend);
         log.info(logger, 'Driver initialization completed successfully.');
         const caches = config.boolean(backend, 'image_volume_cache_enabled') ? 'enabled' : 'disabled';
         log.info(logger, `Image-volume cache ${caches} for host ${host}.`);

@@ -6,14 +6,21 @@ const conf = '/etc/cinder/cinder.conf';
 const keyring = '/etc/ceph/ceph.client.cinder.keyring';
 const changed = (change: (text: string) => string): Changes => ({ [conf]: change });
 
+const nfsDriver = 'nfs.NfsDriver';
+const aShare = 'nas_host = 10.0.0.20\nnas_share_path = /volumes';
+const byNfs = (text: string) => text.replace('rbd.RBDDriver', nfsDriver);
+
 interface Answer {
   readonly volume?: { readonly id: string; readonly status: string };
   readonly services?: unknown;
 }
 
 /** Cinder's programs, each on a host of its own: the database migrated, unless told otherwise, and the API started. */
-async function running(change: Changes = {}, { synced = true } = {}) {
-  const { world, token, container } = await ground(change);
+async function running(
+  change: Changes = {},
+  { synced = true, more = {} }: { synced?: boolean; more?: Readonly<Record<string, string>> } = {},
+) {
+  const { world, token, container } = await ground(change, more);
   const host = container('cinder');
   if (synced) expect((await host.run(['cinder-manage', 'db', 'sync'])).status).toBe(0);
   const api = host.start(['uwsgi', '--ini', '/cinder.ini']);
@@ -38,7 +45,7 @@ async function running(change: Changes = {}, { synced = true } = {}) {
     const { id = '' } = made.body.volume ?? {};
     return { id, status: (await send('GET', `/volumes/${id}`)).body.volume?.status };
   };
-  return { world, host, api, send, start, volume };
+  return { world, host, api, send, start, volume, container };
 }
 
 describe('volumes', () => {
@@ -89,6 +96,17 @@ describe('a backend', () => {
       'RADOS object not found',
     ],
     ['without monitors', { '/etc/ceph/ceph.conf': () => '[global]\n' }, 'RADOS object not found'],
+    ['without a file of shares', changed(byNfs), "NFS config file at /etc/cinder/nfs_shares doesn't exist"],
+    [
+      'whose only share nobody knows',
+      changed((text) => byNfs(text).replace(nfsDriver, `${nfsDriver}\nnas_host = nas\nnas_share_path = /volumes`)),
+      'Failed to resolve server nas: Name or service not known',
+    ],
+    [
+      'that would make snapshots as its own user',
+      changed((text) => byNfs(text).replace(nfsDriver, `${nfsDriver}\n${aShare}\nnfs_snapshot_support = true`)),
+      'Snapshots are not supported with nas_secure_file_operations enabled',
+    ],
     ['without its group', changed((text) => text.replace('rbd.RBDDriver', 'lvm.LVMVolumeDriver')), 'does not exist'],
   ])('%s stays, and is down', async (_name, change, words) => {
     const { send, start, world } = await running(change);
@@ -114,6 +132,22 @@ describe('a backend', () => {
     expect(process?.output()).toContain(words);
     expect(process?.status()).toBe(1);
   });
+});
+
+it('a backend of NFS makes volumes once one of its shares is mounted', async () => {
+  const shares = { '/etc/cinder/nfs_shares': '# a comment\nno-share\nnas:/volumes\n10.0.0.20:/volumes\n' };
+  const { start, volume } = await running(changed(byNfs), { more: shares });
+  const [, process] = await start('cinder-scheduler', 'cinder-volume');
+  expect(process?.output()).toContain('Share no-share ignored due to invalid format');
+  expect(process?.output()).toContain('Exception during mounting NFS mount failed for share nas:/volumes');
+  expect((await volume()).status).toBe('available');
+});
+
+it('a process that may not become root mounts nothing', async () => {
+  const { container, world } = await running(changed(byNfs), { more: { '/etc/cinder/nfs_shares': '10.0.0.20:/a\n' } });
+  const process = container('cinder-volume', { uid: 42_407 }).start(['cinder-volume']);
+  await world.clock.advance(15_000);
+  expect(process.output()).toContain('sudo: The "no new privileges" flag is set');
 });
 
 it('the API does not load where it cannot join the others', async () => {
