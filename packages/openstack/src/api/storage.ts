@@ -6,8 +6,9 @@ const form: Form = {
   expected: 'a size such as 10Gi: the units are k, M, G, T and Ki, Mi, Gi, Ti, without B and without blanks',
 };
 
-/** A size that may change. */
-export const size = (what: string) => string(what, { maxLength: 32, form });
+/** A size that may change; `fallback`: what it is where none is stated. */
+export const size = (what: string, fallback?: string) =>
+  string(what, { maxLength: 32, form, ...(fallback === undefined ? {} : { fallback }) });
 
 /** A volume. It may grow where its StorageClass allows that; it never shrinks. */
 export function storage(what: string, fallback: string) {

@@ -12,6 +12,8 @@ export interface ServiceRecord {
   readonly name: string;
   readonly description: string;
   readonly endpoints: { readonly region: string } & Readonly<Record<'internal' | 'public' | 'admin', string>>;
+  /** Registered limits of its region: what a project may have of a resource. */
+  readonly limits?: Readonly<Record<string, number>>;
 }
 
 /** Makes single things in Keystone what they should be, and notes in words what it changed. */
@@ -77,8 +79,7 @@ export class IdentityKeeper {
     if (kept === undefined) throw new Error(`service ${name} of type ${type} is gone again: somebody deletes it`);
     for (const other of others) {
       if (!(await this.#isOurs(other, endpoints))) continue;
-      await this.#remove(`/services/${other.id}`);
-      this.#changes.push(`removed a second service ${name}`);
+      await this.#removeService(other, `a second service ${name}`);
     }
     if (kept['enabled'] === false) {
       await this.#setEnabled('services', kept, true);
@@ -105,13 +106,14 @@ export class IdentityKeeper {
     }
   }
 
+  /** Gives the identifier. */
   async endpoint(wanted: {
     service: Entity;
     name: string;
     interfaceName: string;
     url: string;
     region: string;
-  }): Promise<void> {
+  }): Promise<string> {
     const { service, name, interfaceName, url, region } = wanted;
     const title = `${interfaceName} endpoint of ${name} in ${region}`;
     const list = async () =>
@@ -133,6 +135,8 @@ export class IdentityKeeper {
       await this.#api.call('PATCH', `/endpoints/${kept.id}`, { endpoint: { url, enabled: true } });
       this.#changes.push(`changed ${title}: ${url}`);
     }
+    if (kept === undefined) throw new Error(`${title} is gone again: somebody deletes it`);
+    return kept.id;
   }
 
   async withdraw({ type, name, endpoints }: ServiceRecord): Promise<void> {
@@ -149,8 +153,56 @@ export class IdentityKeeper {
         this.#changes.push(`removed ${String(one['interface'])} endpoint of ${name} in ${region}`);
       }
       if (ours.length === 0 || ours.length < all.length) continue;
-      await this.#remove(`/services/${service.id}`);
-      this.#changes.push(`removed service ${name}`);
+      await this.#removeService(service, `service ${name}`);
+    }
+  }
+
+  /** A service that a project has a limit of is kept, and Keystone would not remove it: its registered limits go before. */
+  async #removeService({ id }: Entity, title: string): Promise<void> {
+    const registered = await this.#list('registered_limits', { service_id: id });
+    let held = false;
+    for (const one of registered) {
+      try {
+        await this.#remove(`/registered_limits/${one.id}`);
+      } catch (error) {
+        if (!isHeld(error)) throw error;
+        held = true;
+      }
+    }
+    if (held) return;
+    await this.#remove(`/services/${id}`);
+    this.#changes.push(`removed ${title}`);
+  }
+
+  /** A registered limit; gives words of why it stays what it is, where Keystone holds it. */
+  async limit(wanted: {
+    service: Entity;
+    name: string;
+    region: string;
+    resource: string;
+    limit: number;
+  }): Promise<string[]> {
+    const { service, name, region, resource, limit } = wanted;
+    const title = `registered limit ${resource} of ${name} in ${region}`;
+    const key = { service_id: service.id, region_id: region, resource_name: resource };
+    const list = async () => sorted(await this.#list('registered_limits', key));
+    if ((await list()).length === 0) {
+      const registered_limits = [{ ...key, default_limit: limit }];
+      await this.#api.call('POST', '/registered_limits', { registered_limits }).catch(unless(409));
+      this.#changes.push(`created ${title}: ${limit}`);
+    }
+    const [kept, ...again] = await list();
+    for (const one of again) await this.#remove(`/registered_limits/${one.id}`);
+    if (kept === undefined || kept['default_limit'] === limit) return [];
+    try {
+      await this.#api.call('PATCH', `/registered_limits/${kept.id}`, { registered_limit: { default_limit: limit } });
+      this.#changes.push(`changed ${title}: ${limit}`);
+      return [];
+    } catch (error) {
+      if (!isHeld(error)) throw error;
+      return [
+        `${title} stays ${String(kept['default_limit'])}, and does not become ${limit}: ${error.words} State ${String(kept['default_limit'])}, or delete those (openstack limit list --resource-name ${resource}), and make them again when this is done`,
+      ];
     }
   }
 
@@ -207,6 +259,9 @@ function unless(status: number): (error: unknown) => undefined {
     throw error;
   };
 }
+
+/** Whether Keystone refuses it: limits of projects hang on a registered one. */
+const isHeld = (error: unknown): error is HttpError => error instanceof HttpError && error.status === 403;
 
 /** In the order that every run sees. */
 function sorted(entities: readonly Entity[]): Entity[] {

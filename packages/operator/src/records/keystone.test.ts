@@ -13,6 +13,8 @@ function identity(seed: number) {
   const random = seededRandom(seed);
   const collections = new Map<string, Map<string, Entity>>();
   const grants = new Set<string>();
+  /** Registered limits that projects have limits of their own for. */
+  const held = new Set<string>();
   const of = (name: string) => collections.get(name) ?? collections.set(name, new Map()).get(name) ?? new Map();
   const passwords = new Map<string, string>([['admin', 'secret']]);
   const answer = (status: number, value?: unknown, headers = {}): HttpAnswer => ({
@@ -23,7 +25,8 @@ function identity(seed: number) {
   const collection = (method: string, name: string, id: string | undefined, query: URLSearchParams, body: object) => {
     const entities: Map<string, Entity> = of(name);
     const item = name.slice(0, -1);
-    const given = (body as Record<string, Record<string, unknown>>)[item] ?? {};
+    const [first] = (body as Record<string, Record<string, unknown>[]>)[name] ?? [];
+    const given = (body as Record<string, Record<string, unknown>>)[item] ?? first ?? {};
     if (method === 'POST') {
       const same = (other: Entity) => (name === 'regions' ? other.id === given['id'] : other['name'] === given['name']);
       if (unique.includes(name) && [...entities.values()].some(same))
@@ -41,7 +44,10 @@ function identity(seed: number) {
     }
     const entity = entities.get(id);
     if (entity === undefined) return answer(404, { error: { message: 'Not Found' } });
+    if (held.has(id)) return answer(403, { error: { message: 'Unable to update or delete.' } });
     if (method === 'DELETE') {
+      if (name === 'services' && [...of('registered_limits').values()].some((one) => one['service_id'] === id))
+        return answer(500, { error: { message: 'An unexpected error' } });
       entities.delete(id);
       for (const [key, one] of of('endpoints')) if (one['service_id'] === id) of('endpoints').delete(key);
       return answer(204);
@@ -67,7 +73,7 @@ function identity(seed: number) {
     const [name = '', id] = path;
     return collection(method, name, id, searchParams, JSON.parse(body) as object);
   };
-  return { http, list: (name: string): Entity[] => [...of(name).values()], of, grants };
+  return { http, list: (name: string): Entity[] => [...of(name).values()], of, grants, held };
 }
 
 const url = (kind: string) => `http://${kind}:9292`;
@@ -194,6 +200,57 @@ test('a domain with its administrator, and a role that implies another one, are 
     expect.arrayContaining(['disabled user glance', 'disabled user stack-admin', 'disabled domain stacks']),
   );
   expect(await removeIdentityRecords(own, http)).toEqual([]);
+});
+
+const limited: IdentityRecords = {
+  ...records,
+  users: records.users.map((one) => ({ ...one, systemRoles: ['reader'] })),
+  services: records.services.map((one) => ({ ...one, limits: { image_count_total: 3, image_size_total: 5 } })),
+};
+
+test('limits are registered, and set back; what finds them is told, and a role on the system is granted', async () => {
+  const { http, list, grants } = identity(5);
+  const told: string[] = [];
+  const keep = () => keepIdentityRecords(limited, http, (line) => told.push(line));
+  expect(await keep()).toEqual(
+    expect.arrayContaining([
+      'granted glance reader on the system',
+      'created registered limit image_count_total of glance in RegionOne: 3',
+      'created registered limit image_size_total of glance in RegionOne: 5',
+    ]),
+  );
+  const [user, reader] = [list('users')[0]?.id, list('roles').find((one) => one['name'] === 'reader')?.id];
+  expect([...grants]).toContain(`/v3/system/users/${user}/roles/${reader}`);
+  const place = { service_id: list('services')[0]?.id, region_id: 'RegionOne' };
+  expect(list('registered_limits')).toMatchObject([
+    { ...place, resource_name: 'image_count_total', default_limit: 3 },
+    { ...place, resource_name: 'image_size_total', default_limit: 5 },
+  ]);
+  for (const one of list('registered_limits')) one['default_limit'] = 7;
+  expect(await keep()).toEqual([
+    'changed registered limit image_count_total of glance in RegionOne: 3',
+    'changed registered limit image_size_total of glance in RegionOne: 5',
+  ]);
+  const internal = list('endpoints').find((one) => one['interface'] === 'internal')?.id;
+  expect(told).toEqual([1, 2].map(() => `{endpoint image: ${internal}}`));
+});
+
+test('a limit that Keystone holds stays, others are set, and the service is not removed with it', async () => {
+  const { http, list, held } = identity(6);
+  await keepIdentityRecords(limited, http);
+  const [count] = list('registered_limits');
+  for (const one of list('registered_limits')) one['default_limit'] = 7;
+  held.add(count?.id ?? '');
+  await expect(keepIdentityRecords(limited, http)).rejects.toThrow(
+    'registered limit image_count_total of glance in RegionOne stays 7, and does not become 3: Unable to update or delete. State 7, or delete those (openstack limit list --resource-name image_count_total)',
+  );
+  expect(list('registered_limits').map((one) => one['default_limit'])).toEqual([7, 5]);
+  await removeIdentityRecords(limited, http);
+  expect([list('endpoints'), list('services').length, list('registered_limits')]).toEqual([[], 1, [count]]);
+  held.clear();
+  await keepIdentityRecords(limited, http);
+  expect(await removeIdentityRecords(limited, http)).toContain('removed service glance');
+  expect([...list('services'), ...list('registered_limits')]).toEqual([]);
 });
 
 test.each([

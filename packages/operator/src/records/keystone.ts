@@ -30,6 +30,8 @@ export interface UserRecord {
   /** Name of one of the records' domains; absent: the default domain. */
   readonly domain?: string;
   readonly roles: readonly string[];
+  /** Roles on the system as a whole. */
+  readonly systemRoles?: readonly string[];
 }
 
 /** Users and projects of services live here; bootstrap creates it under this id. */
@@ -59,10 +61,16 @@ function refuseForeign(records: IdentityRecords): void {
  * Endpoints are changed in place, in their own region only; what others made there stays. Two runs at once end in the same
  * records: Keystone refuses a second domain, project, role or user of a name, and of two services or endpoints that both
  * runs made every run keeps the one with the smallest id.
- * @throws Error when the records have their own keeper, or the domain of all users
+ * @param tell is called with `{endpoint <type>: <identifier>}` of the internal endpoint of a service that has limits
+ * @throws Error when the records have their own keeper, or the domain of all users, or when Keystone keeps a limit as it is
  */
-export async function keepIdentityRecords(records: IdentityRecords, http: Http): Promise<string[]> {
+export async function keepIdentityRecords(
+  records: IdentityRecords,
+  http: Http,
+  tell: (line: string) => void = () => undefined,
+): Promise<string[]> {
   refuseForeign(records);
+  const stuck: string[] = [];
   const { keeper, changes } = await keeperOf(records, http);
   const domains = new Map<string, Entity>();
   for (const { name, description } of records.domains ?? [])
@@ -93,6 +101,10 @@ export async function keepIdentityRecords(records: IdentityRecords, http: Http):
       const { id } = await roleOf(role);
       await keeper.link(`/${path}/${target.id}/users/${entity.id}/roles/${id}`, `granted ${name} ${role} on ${title}`);
     }
+    for (const role of user.systemRoles ?? []) {
+      const { id } = await roleOf(role);
+      await keeper.link(`/system/users/${entity.id}/roles/${id}`, `granted ${name} ${role} on the system`);
+    }
   }
   for (const { name, domain } of records.idleUsers ?? [])
     await keeper.disable('user', 'users', {
@@ -104,9 +116,14 @@ export async function keepIdentityRecords(records: IdentityRecords, http: Http):
     const { region, ...urls } = service.endpoints;
     await keeper.region(region);
     for (const [interfaceName, url] of Object.entries(urls)) {
-      await keeper.endpoint({ service: entity, name: service.name, interfaceName, url, region });
+      const id = await keeper.endpoint({ service: entity, name: service.name, interfaceName, url, region });
+      if (service.limits !== undefined && interfaceName === 'internal') tell(`{endpoint ${service.type}: ${id}}`);
     }
+    for (const [resource, limit] of Object.entries(service.limits ?? {}))
+      stuck.push(...(await keeper.limit({ service: entity, name: service.name, region, resource, limit })));
   }
+  // All else is as it should be by then.
+  if (stuck.length > 0) throw new Error(stuck.join('; '));
   return changes;
 }
 

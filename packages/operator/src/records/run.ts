@@ -20,7 +20,7 @@ type Workers = Readonly<Record<string, (records: never, http: Http, tell?: Tell)
 type Tell = (line: string) => void;
 
 const keepers: Workers = {
-  keystone: (records: IdentityRecords, http) => keepIdentityRecords(records, http),
+  keystone: (records: IdentityRecords, http, tell) => keepIdentityRecords(records, http, tell),
   rabbitmq: (records: BrokerRecords, http) => keepBrokerRecords(records, http),
   openstack: (records: ResourceRecords, http, tell) => keepResourceRecords(records, http, tell),
 };

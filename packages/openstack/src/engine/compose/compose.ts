@@ -16,7 +16,6 @@ import { volumeClaim } from '../objects/volume-claim.ts';
 import { targetOf, type Upgrade, upgradeOf, upgradeProblem } from '../status/upgrade.ts';
 import { accessObjects } from '../vocabulary/access.ts';
 import { componentsOf } from '../vocabulary/api-tls.ts';
-import { foundResources } from '../vocabulary/cloud-resources.ts';
 import { equalDatabases, takenProblem } from '../vocabulary/common-accounts.ts';
 import type { Quorum } from '../vocabulary/component.ts';
 import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
@@ -26,6 +25,7 @@ import { addMigration } from '../vocabulary/migration.ts';
 import type { Job, Service, Staying } from '../vocabulary/service.ts';
 import type { Desired, Problem, Step } from '../vocabulary/step.ts';
 import type { Rotation, ServiceResource, Surroundings } from '../vocabulary/surroundings.ts';
+import { toldRecords } from '../vocabulary/told.ts';
 import type { Assembly } from './assembly.ts';
 import { recordsAudit } from './audit.ts';
 import { addComponents } from './compose-components.ts';
@@ -163,7 +163,7 @@ function composeWith<R extends ServiceResource>(
 
 /** The Jobs that may find something. */
 function findingJobs(service: Service, context: Context): readonly Pick<Job, 'suffix' | 'finds' | 'findsOfFailed'>[] {
-  return [...(service.jobs?.(context) ?? []), ...foundResources(service, context)];
+  return [...(service.jobs?.(context) ?? []), ...toldRecords({ service, context })];
 }
 
 /** The quorum that `status.members` is about; a kind without that remembers its members by itself. */

@@ -1,10 +1,8 @@
 import { secretReference } from '../../oslo/references.ts';
-import { auditSuffix } from '../names/names.ts';
-import type { Context } from './context.ts';
 import { offerBy } from './dependencies.ts';
 import type { Keeping, Kept } from './keeping.ts';
 import { recordsFile } from './records.ts';
-import type { Found, Job, Service } from './service.ts';
+import type { Found } from './service.ts';
 import type { ReferenceField, ServiceResource } from './surroundings.ts';
 import { authorityOf } from './trust.ts';
 
@@ -76,28 +74,6 @@ export function idOf(kind: string, name: string): { readonly idOf: string } {
 /** What Keystone and most APIs make of identifiers. Whoever may write a status may have written another one. */
 const identifier = /^[\w-]{1,64}$/;
 
-/** A line about one that is told. */
-const toldLine = /^\{(.+): ([\w-]{1,64})\}$/;
-
-/**
- * What is found of resources that are told, each as a line `{<kind> <name>: <identifier>}`: by their Job, and by each
- * audit, which makes one anew that was deleted, and says again what was missed.
- */
-export function foundResources(service: Service, context: Context): Pick<Job, 'suffix' | 'finds'>[] {
-  const told = resourcesOf({ service, context }).flatMap((one) => (one.told === true ? [titleOf(one)] : []));
-  if (told.length === 0) return [];
-  const finds = (words: readonly string[], before: Found): Found => ({
-    ...before,
-    ...Object.fromEntries(
-      words.flatMap((line) => {
-        const [, title = '', id = ''] = toldLine.exec(line) ?? [];
-        return told.includes(title) ? [[title, id]] : [];
-      }),
-    ),
-  });
-  return [resourceRecords.suffix, auditSuffix].map((suffix) => ({ suffix, finds }));
-}
-
 /** The identifier of a resource that is told; undefined until it is known. */
 export function foundId(
   { status }: ServiceResource & { readonly status?: { readonly found?: Found } },
@@ -107,7 +83,8 @@ export function foundId(
   return id !== undefined && identifier.test(id) ? id : undefined;
 }
 
-const titleOf = ({ kind, name }: Pick<CloudResource, 'kind' | 'name'>): string => `${kind} ${name}`;
+/** How a line says which one is told, and what the status remembers it by. */
+export const titleOf = ({ kind, name }: Pick<CloudResource, 'kind' | 'name'>): string => `${kind} ${name}`;
 
 /**
  * What a service has in others of its cloud (`<name>-resource-create`), made as its first user. It is found by its name,
@@ -143,6 +120,7 @@ export const resourceRecords: Keeping = {
       }),
     });
   },
+  told: (kept) => resourcesOf(kept).flatMap((one) => (one.told === true ? [titleOf(one)] : [])),
   things: (kept) =>
     resourcesOf(kept)
       .filter((one) => !isOwn(kept, one.in) && apiOf(kept, one)?.mark === undefined)

@@ -17,6 +17,8 @@ export interface IdentityUser {
   /** Its name, unless the resource renames it. */
   readonly name: string;
   readonly roles: readonly string[];
+  /** Roles on the system as a whole, by the spec: as `reader` it sees what of Keystone no project does. They are never taken back. */
+  readonly systemRoles?: (spec: object) => readonly string[];
   /** Project of domain `Default` that it logs in to, and that its roles are on; `service` unless it says otherwise. */
   readonly project?: string;
   /** One of the service's domains, by its name here: the user is in it, logs in to it, and has its roles on it. */
@@ -53,4 +55,10 @@ export interface CatalogueEntry {
   readonly path: string | ((spec: object) => string);
   /** Component whose address the internal endpoint has instead, where the resource has it; its port has the same name. */
   readonly internal?: string;
+  /**
+   * Registered limits, by the spec: how much of a resource a project may have that has no limit of its own. Where there are
+   * any, the identifier of the internal endpoint is remembered (`found` of the kind's status): `foundId` of an `endpoint`
+   * with the name of the type has it.
+   */
+  readonly limits?: (spec: object) => Readonly<Record<string, number>>;
 }

@@ -38,6 +38,8 @@ export interface Keeping {
   readonly concerns: (service: Service) => boolean;
   /** Name of a file -> text, with references to Secrets. */
   readonly list: (kept: Kept) => Readonly<Record<string, string>>;
+  /** What of it is found, and remembered in the status: the kind and the name of each. */
+  readonly told?: (kept: Pick<Kept, 'service' | 'context'>) => readonly string[];
   /** What is taken back, in words; `shared`: another resource has the same account, which stays. */
   readonly things: (kept: Pick<Kept, 'service' | 'context'>, shared: boolean) => string;
   /** The programs that work it off; without them `openstack-operator records` does, with the list's `records.json`. */

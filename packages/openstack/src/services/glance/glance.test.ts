@@ -329,6 +329,44 @@ test('images that are imported are converted where the field is set; else plug-i
   expect(problemOf(compose({ imageImport, config }))).toContain('spec.imageImport.convertTo');
 });
 
+test('limits of Keystone are asked for once the endpoint is known, as the system, and where Keystone answers', () => {
+  const limited = (found?: object, config = {}) =>
+    composed(
+      {
+        ...sample,
+        spec: {
+          ...sample.spec,
+          config,
+          registeredLimits: { imageSizeTotal: '1.5Gi', imageCountTotal: 7 },
+        } as Glance['spec'],
+        status: { found },
+      },
+      surroundings(read),
+    );
+  const records = JSON.stringify(
+    objectsOf(limited()).find(({ object }) => object.metadata.name === 'glance-endpoint-create'),
+  );
+  for (const part of ['image_size_total\\": 1536', 'image_stage_total\\": 10240', 'image_count_total\\": 7'])
+    expect(records).toContain(part);
+  expect(records.replaceAll(/\\[n"]|\s/gu, '')).toContain('systemRoles:[reader]');
+  const waiting = (made: ReturnType<typeof limited>) =>
+    made.steps.find(({ condition }) => condition === 'RegisteredLimitsReady')?.problem;
+  expect(waiting(limited())).toMatchObject({
+    reason: 'Waiting',
+    message: expect.stringContaining('the Job glance-endpoint-create tells it') as string,
+  });
+  expect(JSON.stringify(objectsOf(limited()))).not.toContain('use_keystone_limits');
+  const found = { 'endpoint image': 'abc' };
+  expect(waiting(limited(found))).toBeUndefined();
+  const text = JSON.stringify(objectsOf(limited(found)));
+  for (const line of ['use_keystone_limits = true', 'endpoint_id = abc', 'system_scope = all', 'auth_type = password'])
+    expect(text).toContain(line);
+  expect(/\[oslo_limit\][^[]*/u.exec(text)?.[0]).not.toContain('project_name');
+  const said = (options: object) => problemOf(limited(found, { 'glance-api.conf': { oslo_limit: options } }));
+  expect(said({ endpoint_service_type: 'image' })).toContain('spec.registeredLimits');
+  expect(said({ cafile: '/etc/ssl/mine.crt' })).toBeUndefined();
+});
+
 test('copies are kept in each pod, and a container beside the API removes those that have no room', () => {
   const spec = { ...objectsInSwift, imageCache: { maxSize: '1Gi' } };
   const file = fileOf(spec);

@@ -7,14 +7,16 @@ import {
   sections,
   sending,
 } from '../../engine/configuration/sections.ts';
+import type { OwnedOptions } from '../../engine/configuration/user-config.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, type DataSource, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
-import type { Layer } from '../../oslo/layers.ts';
+import { type Layer, layered } from '../../oslo/layers.ts';
 import { refusedBy } from '../backends.ts';
 import { caches, importsAndCache, ownedByImportsAndCache, pruner } from './imports-and-cache.ts';
 import { Glance } from './kind.ts';
+import { enforced, ownedByLimits, registeredLimits, systemRoles, unknownEndpoint } from './limits.ts';
 import {
   apiConf,
   foundBy,
@@ -64,7 +66,7 @@ export const glance = defineService<Glance>({
     ...(showsPlaces(spec) && { internal: { processes: caches(spec) ? 4 : 3, pools: 1 } }),
   }),
   identity: {
-    users: [{ name: 'glance', roles: ['admin', 'service'] }],
+    users: [{ name: 'glance', roles: ['admin', 'service'], systemRoles }],
     catalogue: [
       {
         type: 'image',
@@ -74,6 +76,7 @@ export const glance = defineService<Glance>({
         port: 'api',
         path: '',
         internal: 'internal',
+        limits: registeredLimits,
       },
     ],
   },
@@ -146,7 +149,7 @@ export const glance = defineService<Glance>({
   schedules: (context) => [housekeeping(context)],
   findings: (context) => ({ remarks: remarksOn(context) }),
   lasting: ({ spec }) => foundBy(spec),
-  problems: (context) => refusedBy(storeProblems(context)),
+  problems: (context) => ({ ...refusedBy(storeProblems(context)), ...unknownEndpoint(context) }),
 });
 
 function remarksOn({ spec, named }: Context<Glance>): string[] {
@@ -212,8 +215,12 @@ function api({ spec, named }: Context<Glance>): Component {
 function files(context: Context<Glance>, ...more: readonly Layer[]): ConfigFiles {
   return {
     [apiConf]: {
-      oslo: sections(configuration(context), ...importsAndCache(context.spec), ...more),
-      owned: { ...ownedByAdditional(context.spec), ...ownedByImportsAndCache(context.spec) },
+      oslo: sections(configuration(context), ...importsAndCache(context.spec), enforced(context), ...more),
+      owned: layered(
+        ownedByAdditional(context.spec),
+        ownedByImportsAndCache(context.spec),
+        ownedByLimits(context.spec),
+      ) as OwnedOptions,
     },
     ...storeFiles(context),
   };

@@ -3,8 +3,8 @@ import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } 
 import { api } from '../../api/exposure.ts';
 import { nameLength } from '../../api/names.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
-import { choice, object, required, rule } from '../../api/schema.ts';
-import { common, endpoints, lasting, phase } from '../../api/status.ts';
+import { choice, int, object, required, rule } from '../../api/schema.ts';
+import { common, endpoints, found, lasting, phase } from '../../api/status.ts';
 import { size, storage } from '../../api/storage.ts';
 import { config, nodeNetworks, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
@@ -55,6 +55,30 @@ const imageCache = object(
   },
 );
 
+const mostOf = (name: string) =>
+  rule(
+    `!has(self.${name}) || quantity(self.${name}).compareTo(quantity('2Pi')) < 0`,
+    'expected less than 2Pi: Keystone keeps no larger number of MiB',
+    `.${name}`,
+  );
+
+const count = (what: string, fallback: number) => int(what, { minimum: 0, maximum: 1_000_000, fallback });
+
+/** What projects may have. */
+const registeredLimits = object(
+  'What each project may have that has no limit of its own (openstack limit create). What is beyond is refused with 413. If absent, limits of Keystone are not asked for.',
+  {
+    imageSizeTotal: size(
+      'Size of its images: beyond that it cannot upload or import any more. Whole MiB count.',
+      '100Gi',
+    ),
+    imageStageTotal: size('Size of what it has uploaded for imports that are not done. Whole MiB count.', '10Gi'),
+    imageCountTotal: count('Number of its images.', 100),
+    imageCountUploading: count('Number of images that it uploads and imports at a time.', 10),
+  },
+  { rules: [mostOf('imageSizeTotal'), mostOf('imageStageTotal')] },
+);
+
 /** What is done with rows that Glance has marked as deleted. */
 const housekeeping = object(
   'Removal of rows of deleted images: their properties, members, tags and locations. The rows of the images themselves are kept, so that no other image can get the identifier of a deleted one (OSSN-0075).',
@@ -100,6 +124,7 @@ export const Glance = defineApi({
       additionalStores,
       imageImport,
       imageCache,
+      registeredLimits,
       recordsAudit,
       passwordRotationDays,
       housekeeping,
@@ -109,7 +134,7 @@ export const Glance = defineApi({
     },
     { rules: [single, cached, ...storeRules(standardPool)] },
   ),
-  status: object('Observed state of Glance.', { ...common, phase, ...endpoints, lasting }),
+  status: object('Observed state of Glance.', { ...common, phase, ...endpoints, found, lasting }),
   columns: [endpointColumn],
 });
 

@@ -1,5 +1,6 @@
 import { endpointsOf } from '../../engine/objects/endpoint.ts';
 import { type UserAccount, userTitle } from '../../engine/vocabulary/accounts.ts';
+import { titleOf } from '../../engine/vocabulary/cloud-resources.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Keeping } from '../../engine/vocabulary/keeping.ts';
 import { recordsFile } from '../../engine/vocabulary/records.ts';
@@ -21,7 +22,7 @@ export const identityRecords: Keeping = {
     const { implied = [] } = identity;
     const idle = users.flatMap((user) => idleUsers(user, context));
     const roles = [
-      ...users.flatMap(({ user }) => user.roles),
+      ...users.flatMap(({ user }) => [...user.roles, ...(user.systemRoles?.(context.spec) ?? [])]),
       ...(identity.roles ?? []),
       ...implied.flatMap(({ role, implies }) => [role, implies]),
     ];
@@ -37,16 +38,27 @@ export const identityRecords: Keeping = {
       projects: [{ name: 'service', description: 'Users of the services' }],
       roles: [...new Set(['admin', 'service', ...roles])].map((name) => ({ name })),
       ...(implied.length === 0 ? {} : { impliedRoles: implied }),
-      users: users.flatMap((user) => usersIn(user, context).map(userRecord)),
+      users: users.flatMap((user) => usersIn(user, context).map((one) => userRecord(one, context))),
       ...(idle.length === 0 ? {} : { idleUsers: idle }),
       services: identity.catalogue.map((entry, index) => {
         const { internal, public: outside } = endpointsOf(service, context, components, entry);
         const { type, name, description } = entry;
         const endpoints = { region: context.region, internal, public: outside, admin: internal };
-        return { type, name: index === 0 ? serviceName : name, description, endpoints };
+        const limits = entry.limits?.(context.spec) ?? {};
+        return {
+          type,
+          name: index === 0 ? serviceName : name,
+          description,
+          endpoints,
+          ...(Object.keys(limits).length === 0 ? {} : { limits }),
+        };
       }),
     });
   },
+  told: ({ service, context }) =>
+    (service.identity?.catalogue ?? []).flatMap(({ type, limits }) =>
+      Object.keys(limits?.(context.spec) ?? {}).length === 0 ? [] : [titleOf({ kind: 'endpoint', name: type })],
+    ),
   things({ service, context: { accounts, region } }, shared) {
     const { users, domains, serviceName } = accounts.identity;
     const [, ...others] = service.identity?.catalogue ?? [];
@@ -78,7 +90,15 @@ function idleUsers(account: UserAccount, context: Context): object[] {
     .map((name) => ({ name, ...(domain === undefined ? {} : { domain }) }));
 }
 
-function userRecord({ user: { roles, project = 'service' }, name, domain, secret }: UserAccount): object {
+function userRecord({ user, name, domain, secret }: UserAccount, { spec }: Context): object {
+  const { roles, systemRoles: onSystem, project = 'service' } = user;
   const password = secretReference(secret, 'password', 'quoted');
-  return { name, password, ...(domain === undefined ? { project } : { domain }), roles };
+  const systemRoles = onSystem?.(spec) ?? [];
+  return {
+    name,
+    password,
+    ...(domain === undefined ? { project } : { domain }),
+    roles,
+    ...(systemRoles.length === 0 ? {} : { systemRoles }),
+  };
 }

@@ -7,6 +7,7 @@ import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import type { ImageCache } from './glance-cache.ts';
 import { importImage, importMethods, stageImage } from './glance-import.ts';
+import type { ProjectLimits } from './glance-limits.ts';
 import { type GlanceStores, unknownStore } from './glance-store.ts';
 import { locationsOf, StoreFault } from './image-store.ts';
 
@@ -22,9 +23,14 @@ export function shownImage(row: Row): Row {
 
 /** Images' data: read, written down, copied, and removed before the image is; all else about images is rows. */
 export const imagesRoute =
-  (context: ServiceContext, stores: GlanceStores, cache: ImageCache | undefined): Route =>
+  (
+    context: ServiceContext,
+    stores: GlanceStores,
+    { cache, limits }: { readonly cache: ImageCache | undefined; readonly limits: ProjectLimits },
+  ): Route =>
   async (call) => {
     const { request, id, part } = call;
+    if (id === undefined && request.method === 'POST') await limits.enforce(call, 'image_count_total', { delta: 1 });
     const isDeletion = request.method === 'DELETE' && part === undefined;
     const isImport = request.method === 'POST' && part === 'import';
     if (id === undefined || !(part === 'file' || part === 'stage' || isImport || isDeletion)) return undefined;
@@ -35,9 +41,13 @@ export const imagesRoute =
       await cache?.remove(call.store, id);
       return undefined;
     }
-    if (isImport) return importImage(context, stores, call, row);
-    if (part === 'stage') return stageImage(context, stores, call, row);
-    if (request.method !== 'GET') return upload(context, stores, call, row);
+    if (isImport) return importImage(context, { stores, limits }, call, row);
+    if (part === 'stage') return stageImage(context, { stores, limits }, call, row);
+    if (request.method !== 'GET') {
+      await limits.enforce(call, 'image_size_total');
+      await limits.enforce(call, 'image_count_uploading', { entering: id });
+      return upload(context, stores, call, row);
+    }
     const copy = await cache?.read(call.store, id);
     if (copy !== undefined) return plain(200, copy);
     const reply = await download(context, stores, row);
@@ -45,11 +55,13 @@ export const imagesRoute =
     return reply;
   };
 
-/** What there is to choose from (`GET /v2/info/stores`, `/v2/info/import`). */
+/** What there is to choose from, and to use up (`GET /v2/info/stores`, `/v2/info/import`, `/v2/info/usage`). */
 export const infoRoute =
-  ({ config }: ServiceContext, stores: GlanceStores): Route =>
-  ({ request, id }) => {
+  ({ config }: ServiceContext, stores: GlanceStores, limits: ProjectLimits): Route =>
+  async (call) => {
+    const { request, id } = call;
     if (request.method !== 'GET') return undefined;
+    if (id === 'usage') return json(200, { usage: await limits.usage(call) });
     if (id === 'import') {
       const methods = { description: 'Import methods available.', type: 'array', value: importMethods({ config }) };
       return json(200, { 'import-methods': methods });

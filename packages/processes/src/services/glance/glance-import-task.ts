@@ -1,5 +1,6 @@
 import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
+import { Fault } from '../../model/fault.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
@@ -17,6 +18,8 @@ export interface Import {
   readonly strict: boolean;
   /** It comes from another store, and was not staged. */
   readonly copies: boolean;
+  /** Whether there is room for it. @throws Fault, PythonError */
+  readonly demand: () => Promise<void>;
 }
 
 /** The store of what was staged. */
@@ -35,10 +38,11 @@ export async function runImport(context: ServiceContext, stores: GlanceStores, c
   const failed: string[] = [];
   let columns: Row = {};
   const caught = (error: unknown): void => {
-    if (!(error instanceof PythonError || error instanceof StoreFault)) throw error;
+    if (!(error instanceof PythonError || error instanceof StoreFault || error instanceof Fault)) throw error;
     context.log.error('glance.async_.taskflow_executor', `Failed to execute task ${one.task}: ${error.message}`);
   };
   try {
+    await one.demand();
     const { data, ...more } = one.copies ? await present(stores, one) : await staged(context, stores, one, failed);
     for (const store of one.lacking) {
       try {

@@ -8,6 +8,7 @@ import { KeystoneSession } from '../../oslo/keystone-session.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { bracketed, changeImage, type Import, runImport, staging } from './glance-import-task.ts';
+import type { ProjectLimits } from './glance-limits.ts';
 import { type GlanceStores, unknownStore } from './glance-store.ts';
 import { locationsOf, StoreFault } from './image-store.ts';
 
@@ -18,15 +19,23 @@ interface Body {
   readonly all_stores_must_succeed?: boolean;
 }
 
+/** What images take up. */
+interface Resources {
+  readonly stores: GlanceStores;
+  readonly limits: ProjectLimits;
+}
+
 /** `PUT /v2/images/<id>/stage`: keeps the data until they are imported, and records which process has them. @throws Fault */
 export async function stageImage(
   { config }: ServiceContext,
-  stores: GlanceStores,
+  { stores, limits }: Resources,
   call: Call,
   row: Row,
 ): Promise<HttpReply> {
+  await limits.enforce(call, 'image_stage_total');
   if (row['status'] !== 'queued')
     throw new Fault(409, `Image status transition from ${String(row['status'])} to uploading is not allowed`);
+  await limits.enforce(call, 'image_count_uploading', { entering: call.id });
   const { body } = call.request;
   const self = config.text('DEFAULT', 'worker_self_reference_url');
   try {
@@ -47,10 +56,11 @@ export async function stageImage(
  */
 export async function importImage(
   context: ServiceContext,
-  stores: GlanceStores,
+  { stores, limits }: Resources,
   call: Call,
   row: Row,
 ): Promise<HttpReply> {
+  await limits.enforce(call, 'image_size_total');
   const body = call.body as Body;
   const copies = methodOf(context, body) === 'copy-image';
   demandState(call, row, copies);
@@ -77,7 +87,14 @@ export async function importImage(
     os_glance_importing_to_stores: lacking.join(','),
   });
   const strict = body.all_stores_must_succeed ?? true;
-  const started: Import = { row: { ...row, status }, lacking, task, strict, copies };
+  const delta = Math.floor(Number(row['size'] ?? 0) / 2 ** 20);
+  // Copies go by the staging area, and what is there already becomes an image of a size that is known.
+  const demand = async (): Promise<void> => {
+    if (!copies) return limits.enforce(call, 'image_size_total', { delta });
+    await limits.enforce(call, 'image_stage_total', { delta });
+    await limits.enforce(call, 'image_count_uploading');
+  };
+  const started: Import = { row: { ...row, status }, lacking, task, strict, copies, demand };
   void runImport(context, stores, call, started);
   return { status: 202 };
 }

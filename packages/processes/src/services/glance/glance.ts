@@ -9,6 +9,7 @@ import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { cachePrograms, type ImageCache, openCache } from './glance-cache.ts';
 import { imagesRoute, infoRoute, noImage, shownImage, storesRoute } from './glance-images.ts';
+import { projectLimits } from './glance-limits.ts';
 import { glanceDatabase, glanceManage } from './glance-manage.ts';
 import { type GlanceStores, openStores } from './glance-store.ts';
 
@@ -78,36 +79,39 @@ function cacheOf(context: CommandContext): ImageCache | undefined {
   }
 }
 
-const images = (context: CommandContext, stores: GlanceStores, cache: ImageCache | undefined): Api => ({
-  prefix: 'v2',
-  open: { '/': versions(300, 'v2.17'), '/versions': versions(200, 'v2.17'), '/healthcheck': plain(200, 'OK') },
-  // Without a flavor the pipeline has no authentication: everybody is an administrator (`unauthenticated-context`).
-  unauthenticated: (config) => config.text('paste_deploy', 'flavor') === '',
-  words: {
-    body: ({ status, title, message }) => ({ message, code: `${status} ${title}`, title }),
-    notFound: (_item, id) => noImage(id),
-  },
-  database: glanceDatabase,
-  collections: [
-    {
-      path: 'images',
-      notifies: 'image.create',
-      defaults: { os_hidden: false },
-      asked: (query) => {
-        if (query.get('visibility') === 'all') query.delete('visibility');
-        if (!query.has('os_hidden')) query.set('os_hidden', 'false');
-      },
-      saving: (row, { project }, before) => {
-        if (before === undefined) Object.assign(row, { status: 'queued', owner: project });
-      },
-      shown: shownImage,
-      listed: () => ({ schema: '/v2/schemas/images', first: '/v2/images' }),
+function images(context: CommandContext, stores: GlanceStores, cache: ImageCache | undefined): Api {
+  const limits = projectLimits(context);
+  return {
+    prefix: 'v2',
+    open: { '/': versions(300, 'v2.17'), '/versions': versions(200, 'v2.17'), '/healthcheck': plain(200, 'OK') },
+    // Without a flavor the pipeline has no authentication: everybody is an administrator (`unauthenticated-context`).
+    unauthenticated: (config) => config.text('paste_deploy', 'flavor') === '',
+    words: {
+      body: ({ status, title, message }) => ({ message, code: `${status} ${title}`, title }),
+      notFound: (_item, id) => noImage(id),
     },
-    { path: 'metadefs/namespaces', table: 'metadef_namespaces', readOnly: true },
-  ],
-  routes: {
-    images: imagesRoute(context, stores, cache),
-    info: infoRoute(context, stores),
-    stores: storesRoute(context, stores),
-  },
-});
+    database: glanceDatabase,
+    collections: [
+      {
+        path: 'images',
+        notifies: 'image.create',
+        defaults: { os_hidden: false },
+        asked: (query) => {
+          if (query.get('visibility') === 'all') query.delete('visibility');
+          if (!query.has('os_hidden')) query.set('os_hidden', 'false');
+        },
+        saving: (row, { project }, before) => {
+          if (before === undefined) Object.assign(row, { status: 'queued', owner: project });
+        },
+        shown: shownImage,
+        listed: () => ({ schema: '/v2/schemas/images', first: '/v2/images' }),
+      },
+      { path: 'metadefs/namespaces', table: 'metadef_namespaces', readOnly: true },
+    ],
+    routes: {
+      images: imagesRoute(context, stores, { cache, limits }),
+      info: infoRoute(context, stores, limits),
+      stores: storesRoute(context, stores),
+    },
+  };
+}

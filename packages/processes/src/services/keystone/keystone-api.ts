@@ -12,6 +12,7 @@ import type { ServiceContext } from '../../oslo/service-context.ts';
 import { demandKeys, loadKeys } from './fernet-keys.ts';
 import { authenticate, unauthorized } from './keystone-auth.ts';
 import { grants } from './keystone-grants.ts';
+import { demandUnlimited, unifiedLimits } from './keystone-limits.ts';
 import { Passwords } from './keystone-passwords.ts';
 import { applicationCredentials, collectionsOf } from './keystone-resources.ts';
 import { findRow, keystoneDatabase, newId, rolesOf } from './keystone-schema.ts';
@@ -94,12 +95,15 @@ class KeystoneApi {
     const granted = grants(schema, request, segments, caller.roles);
     if (granted !== undefined) return granted;
     const { random } = this.#context.process;
+    const limits = unifiedLimits({ schema, request, segments, caller, random });
+    if (limits !== undefined) return limits;
     const use = { schema, request, random, project: caller.payload.scope, words: keystoneWords, known: undefined };
     if (kind === 'users' && further === 'application_credentials' && id !== undefined)
       return answerCollection(applicationCredentials(id, this.#passwords), use, segments[3]);
     const collection = this.#collections.find(({ path }) => path === kind);
     if (collection === undefined || further !== undefined) throw notFound();
     demandRole(caller, request.method, collection, id);
+    if (kind === 'services' && request.method === 'DELETE' && id !== undefined) demandUnlimited(schema, id);
     return answerCollection(collection, use, id);
   }
 

@@ -30,6 +30,7 @@ export function collectionsOf({ passwords, clock }: { passwords: Passwords; cloc
         row['parent_id'] ??= row['domain_id'];
         demandDomain(row, use);
       },
+      deleted: ({ id }, { schema }) => dropRows(schema, 'limit', 'project_id', id),
     },
     {
       ...inDomain,
