@@ -8,7 +8,7 @@ import type { Database } from '../../oslo/database.ts';
 import { type Catalog, endpointOf, httpError, KeystoneSession } from '../../oslo/keystone-session.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { newVolume, quotaOf } from './cinder-store.ts';
+import { newVolume, oversOf } from './cinder-store.ts';
 
 /** An image that a volume is made of, and who asks for it: both travel with messages. */
 export interface OfImage {
@@ -36,6 +36,7 @@ async function askGlance(
   { process, config }: ServiceContext,
   { id, token, catalog }: OfImage,
   path: '' | '/file',
+  { method = 'GET', body }: { method?: string; body?: unknown } = {},
 ): Promise<HttpReply> {
   const [type = '', , kind = ''] = config.text('DEFAULT', 'glance_catalog_info').split(':');
   const base = endpointOf(catalog, { type, interfaces: [kind.replace('URL', '')], region: undefined });
@@ -44,7 +45,22 @@ async function askGlance(
     headers['x-service-token'] = (await new KeystoneSession(process, config, 'service_user').token()).id;
   const cafile = config.optional('DEFAULT', 'glance_ca_certificates_file');
   const options = { optional: (_group: string, name: string) => (name === 'cafile' ? cafile : undefined) };
-  return new KeystoneSession(process, options, 'glance').send('GET', `${base}/v2/images/${id}${path}`, headers);
+  if (path === '/file' && method === 'PUT') headers['content-type'] = 'application/octet-stream';
+  const url = `${base}/v2/images${id && `/${id}`}${path}`;
+  return new KeystoneSession(process, options, 'glance').send(method, url, headers, body);
+}
+
+/** An image without data, of whoever asks. @throws PythonError */
+export async function newImage(context: ServiceContext, { token, catalog }: Identity, columns: Row): Promise<OfImage> {
+  const reply = await askGlance(context, { id: '', token, catalog }, '', { method: 'POST', body: columns });
+  if (reply.status !== 201) throw httpError(reply, uuid(context.process.random));
+  return { id: (JSON.parse(reply.body ?? '{}') as { id: string }).id, token, catalog };
+}
+
+/** Fills an image with what a volume has. @throws PythonError */
+export async function fillImage(context: ServiceContext, image: OfImage, volume: string): Promise<void> {
+  const reply = await askGlance(context, image, '/file', { method: 'PUT', body: `volume ${volume}` });
+  if (reply.status !== 204) throw httpError(reply, uuid(context.process.random));
 }
 
 /** What a backend's process makes volumes of images with. */
@@ -130,16 +146,7 @@ function keep({ context, backend }: Filling, schema: Schema, { row, image, size,
     tableOf(schema, 'volumes').delete(oldest);
     evict(schema, oldest);
   }
-  const own = rowsOf(schema, 'volumes', { project_id: tenant.project });
-  const overs = [
-    ...(isOver(
-      quotaOf(context, schema, tenant.project, 'gigabytes'),
-      own.reduce((sum, one) => sum + Number(one['size']), size),
-    )
-      ? ['gigabytes']
-      : []),
-    ...(isOver(quotaOf(context, schema, tenant.project, 'volumes'), own.length + 1) ? ['volumes'] : []),
-  ];
+  const overs = oversOf(context, schema, tenant.project, { gigabytes: size, volumes: 1 });
   if (overs.length > 0)
     return `Failed to create new image-volume cache entry. Error: Quota exceeded for resources: ${JSON.stringify(overs).replaceAll('"', "'")}`;
   const kept = newVolume(context, {
@@ -158,7 +165,6 @@ function keep({ context, backend }: Filling, schema: Schema, { row, image, size,
   return undefined;
 }
 
-const isOver = (limit: number, wanted: number): boolean => limit >= 0 && wanted > limit;
 const age = ({ last_used: used }: Row): string => String(used);
 
 /** A volume that goes is kept for nothing (cinder.volume.api.API.delete). */

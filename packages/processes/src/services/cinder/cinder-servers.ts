@@ -9,9 +9,10 @@ import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { scheduleBackup } from './cinder-backups.ts';
 import { volumeDrivers } from './cinder-drivers.ts';
-import { failed, fill, type OfImage } from './cinder-images.ts';
+import type { OfImage } from './cinder-images.ts';
 import { runService } from './cinder-service.ts';
 import { cinderDatabase, saveVolume } from './cinder-store.ts';
+import { cleanUp, type Message, runTask, type Work } from './cinder-tasks.ts';
 
 const takes = startTimes.cinderService;
 
@@ -31,18 +32,11 @@ export const cinderScheduler: ServiceProgram = {
   },
 };
 
-const volumeOf = (parameters: unknown): string => (parameters as { volume: string }).volume;
-
-/** The new size of a volume that grows. */
-function sizeIn(parameters: unknown): Row {
-  const { size } = parameters as { size?: number };
-  return size === undefined ? {} : { size };
-}
-
-/** A volume that is to be made, of an image or empty. */
+/** A volume that is to be made: of an image, on the backend of what it is a copy of, or anywhere. */
 interface NewVolume {
   readonly volume: string;
   readonly image?: OfImage;
+  readonly backend?: string;
 }
 
 interface Links {
@@ -53,7 +47,7 @@ interface Links {
 async function schedule(
   context: ServiceContext,
   { messaging, database }: Links,
-  { volume: id, ...more }: NewVolume,
+  { volume: id, backend: wantedHost, ...more }: NewVolume,
 ): Promise<void> {
   const host = await database.transaction('UPDATE', (schema) => {
     const volume = tableOf(schema, 'volumes').get(id);
@@ -61,7 +55,8 @@ async function schedule(
     const { volume_backend_name: wanted } = (type?.['extra_specs'] ?? {}) as Row;
     const backend = [...tableOf(schema, 'services').values()].find((row) => {
       const can = row['capabilities'] as Row | undefined;
-      const fits = wanted === undefined || can?.['volume_backend_name'] === wanted;
+      const isThere = wantedHost === undefined || row['host'] === wantedHost;
+      const fits = isThere && (wanted === undefined || can?.['volume_backend_name'] === wanted);
       return row['binary'] === 'cinder-volume' && can !== undefined && fits && isEnabled(row) && isUp(context, row);
     });
     if (backend === undefined) saveVolume(schema, id, { status: 'error' });
@@ -121,6 +116,7 @@ async function serveBackend(context: ServiceContext, backend: string, host: stri
   if (driver === undefined) throw new PythonError('ImportError', `Class ${name} cannot be found`);
   const database = new Database(context, cinderDatabase);
   const messaging = new Messaging(context);
+  const work: Work = { context, database, backend, host };
   const initHost = async (): Promise<(() => Row) | undefined> => {
     const logger = 'cinder.volume.manager';
     const short = name.slice(name.lastIndexOf('.') + 1);
@@ -130,6 +126,7 @@ async function serveBackend(context: ServiceContext, backend: string, host: stri
       try {
         const pool = driver(context, backend);
         log.info(logger, 'Driver initialization completed successfully.');
+        await cleanUp(work);
         const caches = config.boolean(backend, 'image_volume_cache_enabled') ? 'enabled' : 'disabled';
         log.info(logger, `Image-volume cache ${caches} for host ${host}.`);
         const can = { volume_backend_name: config.text(backend, 'volume_backend_name', short), pool };
@@ -141,25 +138,7 @@ async function serveBackend(context: ServiceContext, backend: string, host: stri
     }
     return undefined;
   };
-  const filledWith = async (image: OfImage, id: string): Promise<Row> => {
-    try {
-      await fill({ context, database, backend }, id, image);
-      return { bootable: 'true', volume_image_metadata: { image_id: image.id } };
-    } catch (error) {
-      return failed(context, id, error);
-    }
-  };
-  const handler: RpcHandler = async (method, parameters) => {
-    const id = volumeOf(parameters);
-    await pause(process, startTimes.cinderVolume);
-    const { image } = parameters as NewVolume;
-    const filled = image === undefined ? {} : await filledWith(image, id);
-    await database.transaction('UPDATE', (schema) => {
-      if (method === 'delete_volume') tableOf(schema, 'volumes').delete(id);
-      else saveVolume(schema, id, { status: 'available', ...sizeIn(parameters), ...filled });
-    });
-    log.info('cinder.volume.manager', `${method} of ${id} on ${host} completed successfully.`);
-  };
+  const handler: RpcHandler = (method, parameters) => runTask(work, method, parameters as Message);
   const service = { host, binary: 'cinder-volume', database, messaging, handler, initHost };
   await runService(context, { ...service, coordinates: true, isChild: true });
 }

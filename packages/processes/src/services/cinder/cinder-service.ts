@@ -57,6 +57,7 @@ async function runWorker(context: ServiceContext, service: CinderService): Promi
         if (!(error instanceof PythonError)) throw error;
         log.exception('cinder.service', 'Exception encountered: ', error);
       }
-    if (!(await pause(process, interval))) return;
+    if (!(await pause(process, interval))) break;
   }
+  await messaging.drain();
 }

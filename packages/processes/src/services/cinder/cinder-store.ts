@@ -1,5 +1,6 @@
 import { uuid } from '@openstack-operator/kube';
-import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { Fault } from '../../model/fault.ts';
 import { now } from '../../model/service-rows.ts';
 import type { ProjectDatabase } from '../../oslo/project-database.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
@@ -26,7 +27,7 @@ export function newVolume(context: ServiceContext, volume: Row): Row {
     name: null,
     description: null,
     bootable: 'false',
-    attachments: [],
+    multiattach: false,
     ...volume,
     created_at: now(context),
   };
@@ -37,8 +38,75 @@ export function saveVolume(schema: Schema, id: string, change: Row): void {
   Object.assign(tableOf(schema, 'volumes').get(id) ?? {}, change);
 }
 
+/** The process that has a volume, by the host of its row: its queue. */
+export const queueOf = ({ host }: Row): string => `cinder-volume.${String(host).split('#')[0]}`;
+
+/** The state of a volume that follows from its attachments: `attached` counts before `attaching`, that before `reserved`. */
+export function statusByAttachments(schema: Schema, volume: string): string {
+  const states = rowsOf(schema, 'volume_attachment', { volume_id: volume }).map((row) => String(row['attach_status']));
+  const [first = 'available'] = ['attached', 'attaching', 'reserved'].filter((state) => states.includes(state));
+  return first === 'attached' ? 'in-use' : first;
+}
+
 /** What a project may have at most; -1: as much as it likes. Who has no quota of its own has that of all. */
 export function quotaOf({ config }: ServiceContext, schema: Schema, project: unknown, resource: string): number {
   const own = tableOf(schema, 'quotas').get(`${String(project)}/${resource}`)?.['hard_limit'];
   return own === undefined ? config.integer('DEFAULT', `quota_${resource}`) : Number(own);
+}
+
+/** How much of each resource a project has; snapshots take room as their volumes do. */
+function usageOf(schema: Schema, project: unknown): Readonly<Record<string, number>> {
+  const [volumes, snapshots, backups] = ['volumes', 'snapshots', 'backups'].map((table) =>
+    rowsOf(schema, table, { project_id: project }),
+  ) as [Row[], Row[], Row[]];
+  const gigabytes = (rows: Row[]) => rows.reduce((sum, row) => sum + Number(row['volume_size'] ?? row['size']), 0);
+  return {
+    volumes: volumes.length,
+    snapshots: snapshots.length,
+    gigabytes: gigabytes(volumes) + gigabytes(snapshots),
+    backups: backups.length,
+    backup_gigabytes: gigabytes(backups),
+  };
+}
+
+/** Of what a project would have too much with so much more, by name. */
+export function oversOf(
+  context: ServiceContext,
+  schema: Schema,
+  project: unknown,
+  more: Readonly<Record<string, number>>,
+): string[] {
+  const usage = usageOf(schema, project);
+  return Object.entries(more).flatMap(([resource, count]) => {
+    const limit = quotaOf(context, schema, project, resource);
+    return limit >= 0 && (usage[resource] ?? 0) + count > limit ? [resource] : [];
+  });
+}
+
+/** The exceptions that a resource is refused with (cinder.quota_utils.process_reserve_over_quota). */
+const limits: Readonly<Record<string, (allowed: number) => string>> = {
+  volumes: (allowed) =>
+    `VolumeLimitExceeded: Maximum number of volumes allowed (${allowed}) exceeded for quota 'volumes'.`,
+  snapshots: (allowed) => `SnapshotLimitExceeded: Maximum number of snapshots allowed (${allowed}) exceeded`,
+  backups: (allowed) => `BackupLimitExceeded: Maximum number of backups allowed (${allowed}) exceeded`,
+};
+
+/** Refuses what a project may not have beside what it has. @throws Fault 413 */
+export function demandQuota(
+  context: ServiceContext,
+  schema: Schema,
+  project: unknown,
+  more: Readonly<Record<string, number>>,
+): void {
+  const [over] = oversOf(context, schema, project, more);
+  if (over === undefined) return;
+  const allowed = quotaOf(context, schema, project, over);
+  const size =
+    over === 'backup_gigabytes' ? 'VolumeBackupSizeExceedsAvailableQuota' : 'VolumeSizeExceedsAvailableQuota';
+  const what = over === 'backup_gigabytes' ? 'backup' : 'volume or snapshot';
+  throw new Fault(
+    413,
+    limits[over]?.(allowed) ??
+      `${size}: Requested ${what} exceeds allowed ${over} quota. Requested ${more[over]}G, quota is ${allowed}G and ${usageOf(schema, project)[over]}G has been consumed.`,
+  );
 }
