@@ -3,6 +3,8 @@ export type AmqpRequest =
   | { readonly type: 'open'; readonly user: string; readonly password: string; readonly virtualHost: string }
   | { readonly type: 'declare'; readonly queue: string; readonly arguments: Readonly<Record<string, string>> }
   | { readonly type: 'consume'; readonly queue: string; readonly handler: AmqpConsumer }
+  /** Takes no more messages; what it has taken it may answer. */
+  | { readonly type: 'cancel' }
   /** Publishes to a queue and waits for the reply: for ever, when nobody consumes. */
   | { readonly type: 'call'; readonly queue: string; readonly message: unknown };
 

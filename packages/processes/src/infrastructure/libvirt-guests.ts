@@ -8,8 +8,10 @@ import { CredentialsError, readCredentials, type ScreenCredentials, serveScreen 
 export interface DomainDefinition {
   readonly uuid: string;
   readonly name: string;
-  /** Its first disk. */
-  readonly disk: string;
+  /** Its first disk, where that is a file. */
+  readonly disk?: string;
+  /** Block devices that it has besides, as `POOL/IMAGE`. */
+  volumes: readonly string[];
   /** The file that its serial console is written to. */
   readonly console: string;
   /** Where its VNC server listens; undefined: it has none. */
@@ -50,7 +52,7 @@ export async function startGuest(
   settings: ReadonlyMap<string, string>,
 ): Promise<void> {
   const { uuid, name, disk, console, vncListen } = definition;
-  if (!process.files.exists(disk))
+  if (disk !== undefined && !process.files.exists(disk))
     throw new LibvirtError(`Cannot access storage file '${disk}': No such file or directory`);
   if ((settings.get('stdio_handler') ?? 'logd') === 'logd') await openConsole(process, console);
   if (!process.files.exists('/dev/net/tun'))
@@ -60,7 +62,7 @@ export async function startGuest(
   const domain: LibvirtDomain = {
     uuid,
     name,
-    definition,
+    definition: { ...definition },
     ...(screen !== undefined && { vncPort: screen.port }),
     ...(directory !== undefined && { directory }),
   };
@@ -100,6 +102,19 @@ export function reloadScreen(process: Process, domains: Map<string, LibvirtDomai
   if (screen?.credentials === undefined)
     throw new LibvirtError("internal error: unable to execute QEMU command 'display-reload': vnc tls is not enabled");
   screen.credentials = screen.read(process);
+}
+
+/** Gives a guest a block device, or takes it away (virDomainAttachDevice, virDomainDetachDevice). @throws LibvirtError */
+export function changeVolumes(
+  domain: LibvirtDomain,
+  { type, source }: { type: 'attach' | 'detach'; source: string },
+): void {
+  const { volumes } = domain.definition;
+  const isThere = volumes.includes(source);
+  if (type === 'attach' && isThere)
+    throw new LibvirtError(`operation failed: target vd${'bcdefgh'[volumes.indexOf(source)]} already exists`);
+  if (type === 'detach' && !isThere) throw new LibvirtError(`device not found: no target device for ${source}`);
+  domain.definition.volumes = isThere ? volumes.filter((one) => one !== source) : [...volumes, source];
 }
 
 /** Shows qemu, a child of libvirtd, in /proc of the node, where it outlives libvirtd; undefined in a process namespace that is not the node's. */

@@ -12,6 +12,8 @@ export type LibvirtRequest =
   | { readonly type: 'create'; readonly definition: DomainDefinition }
   | { readonly type: 'destroy'; readonly uuid: string }
   | { readonly type: 'reload'; readonly uuid: string }
+  /** A block device of a guest that runs. */
+  | { readonly type: 'attach' | 'detach'; readonly uuid: string; readonly source: string }
   | { readonly type: 'migrate'; readonly migration: MigrationRequest };
 
 /** A guest, and where it is to go on. */
@@ -83,6 +85,8 @@ export async function openLibvirt(process: Process, uri: string) {
     destroy: (uuid: string) => send({ type: 'destroy', uuid }),
     /** Has a guest look at the certificate of its screen again. */
     reload: (uuid: string) => send({ type: 'reload', uuid }),
+    attach: (uuid: string, source: string) => send({ type: 'attach', uuid, source }),
+    detach: (uuid: string, source: string) => send({ type: 'detach', uuid, source }),
     migrate: (migration: MigrationRequest) => send({ type: 'migrate', migration }),
     close: () => connection.close(),
   };

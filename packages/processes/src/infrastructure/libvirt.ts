@@ -12,7 +12,15 @@ import {
 } from '../program-support.ts';
 import { idOf } from '../shell/file-commands.ts';
 import { startTimes } from '../start-times.ts';
-import { consoleProblem, demandSettings, endGuest, reloadScreen, startGuest, takeScreens } from './libvirt-guests.ts';
+import {
+  changeVolumes,
+  consoleProblem,
+  demandSettings,
+  endGuest,
+  reloadScreen,
+  startGuest,
+  takeScreens,
+} from './libvirt-guests.ts';
 import { certificateOf, listenByTls, migrateGuest } from './libvirt-migration.ts';
 import {
   type LibvirtConnection,
@@ -187,6 +195,13 @@ function session(
       case 'destroy':
         if (endGuest(process, server.domains, request.uuid)) return undefined;
         throw new LibvirtError(`Domain not found: no domain with matching uuid '${request.uuid}'`);
+      case 'attach':
+      case 'detach': {
+        const domain = server.domains.get(request.uuid);
+        if (domain === undefined)
+          throw new LibvirtError(`Domain not found: no domain with matching uuid '${request.uuid}'`);
+        return changeVolumes(domain, request);
+      }
       case 'reload':
         return reloadScreen(process, server.domains, request.uuid);
       case 'migrate':
@@ -231,6 +246,14 @@ const tasks: Readonly<Record<string, VirshTask>> = {
     const found = (await connection.domains()).find(({ name, uuid }) => name === domain || uuid === domain);
     await connection.destroy(found?.uuid ?? '');
     return '';
+  },
+  domblklist: async (connection, { operands: [, domain] }) => {
+    const found = (await connection.domains()).find(({ name, uuid }) => name === domain || uuid === domain);
+    if (found === undefined) throw new LibvirtError(`failed to get domain '${domain}'`);
+    const { disk, volumes } = found.definition;
+    const sources = [...(disk === undefined ? [] : [disk]), ...volumes];
+    const rows = sources.map((source, index) => ` vd${'abcdefgh'[index]}      ${source}\n`);
+    return ` Target   Source\n-----------------\n${rows.join('')}\n`;
   },
   'domdisplay-reload': async (connection, { operands: [, domain = ''] }) => {
     await connection.reload(domain);

@@ -95,6 +95,9 @@ export class Broker {
     this.#log(`[info] <0.900.0> accepting AMQP connection ${peer.address}:40000 -> ${port}`);
     let opened: { user: string; virtualHost: string } | undefined;
     const mine: Consumer[] = [];
+    const cancel = () => {
+      for (const consumer of mine) this.cluster.consumers.delete(consumer);
+    };
     const answer = (request: AmqpRequest): unknown => {
       if (request.type === 'open') {
         this.#open(request, peer, port);
@@ -102,6 +105,7 @@ export class Broker {
         return undefined;
       }
       if (opened === undefined) throw new AmqpError(505, 'UNEXPECTED_FRAME - expected method frame');
+      if (request.type === 'cancel') return cancel();
       const key = `${opened.virtualHost}\n${request.queue}`;
       if (request.type === 'declare') return this.#declare(opened, request.queue, request.arguments);
       if (request.type === 'consume') {
@@ -121,9 +125,7 @@ export class Broker {
     };
     return {
       receive: answering(answer),
-      closed: () => {
-        for (const consumer of mine) this.cluster.consumers.delete(consumer);
-      },
+      closed: cancel,
     };
   }
 

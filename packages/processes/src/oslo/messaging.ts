@@ -11,6 +11,13 @@ import { type BrokerHost, parseTransportUrl, type TransportUrl } from './urls.ts
 /** Handles the methods of an RPC server; throws `PythonError` for a remote error. */
 export type RpcHandler = (method: string, parameters: unknown) => Promise<unknown>;
 
+interface RpcMessage {
+  readonly method: string;
+  readonly parameters: unknown;
+  /** When nobody waits for an answer any more; absent: nobody does. */
+  readonly expires?: number;
+}
+
 /** oslo.messaging over RabbitMQ: RPC calls and servers; a lost broker is waited for, for ever. */
 export class Messaging {
   readonly #process: Process;
@@ -21,6 +28,8 @@ export class Messaging {
   /** Who has to have signed the broker's certificate: a file; undefined without TLS. */
   readonly #authority: string | undefined;
   #connection: Promise<Connection> | undefined;
+  /** Messages that are being handled. */
+  readonly #handled = new Set<Promise<unknown>>();
 
   /** @throws PythonError for an URL or a combination of options that oslo.messaging refuses */
   constructor({ process, config, log }: ServiceContext, url = config.text('DEFAULT', 'transport_url')) {
@@ -48,8 +57,13 @@ export class Messaging {
   /** Consumes a topic's queue for ever: again after each loss of the connection. Resolves when it consumes first. */
   async serve(queue: string, handler: RpcHandler): Promise<void> {
     const consumer: AmqpConsumer = (message) => {
-      const { method, parameters } = message as { method: string; parameters: unknown };
-      return handler(method, parameters);
+      const { method, parameters, expires = Number.POSITIVE_INFINITY } = message as RpcMessage;
+      // RabbitMQ gives nobody what whoever calls waits for no more.
+      if (this.#process.clock.now() > expires) return Promise.resolve();
+      const handling = handler(method, parameters);
+      const done: Promise<unknown> = handling.catch(() => undefined).finally(() => this.#handled.delete(done));
+      this.#handled.add(done);
+      return handling;
     };
     const consume = async (): Promise<void> => {
       const connection = await this.#connected();
@@ -62,11 +76,24 @@ export class Messaging {
     await consume();
   }
 
+  /** Takes no more messages, and resolves when those are handled that were taken (oslo_messaging.server, stop and wait). */
+  async drain(): Promise<void> {
+    const connection = await this.#connection;
+    if (connection !== undefined && !connection.closed.aborted)
+      await this.#send(connection, { type: 'cancel' }).catch(() => undefined);
+    await Promise.all(this.#handled);
+  }
+
   /**
    * Calls a method of whoever consumes the queue.
    * @throws PythonError MessagingTimeout when nobody answers, or the remote error
    */
-  async call(queue: string, method: string, parameters: unknown, timeout = this.#timeout): Promise<unknown> {
+  call(queue: string, method: string, parameters: unknown, timeout = this.#timeout): Promise<unknown> {
+    const expires = this.#process.clock.now() + timeout;
+    return this.#publish(queue, { method, parameters, expires }, timeout);
+  }
+
+  async #publish(queue: string, message: RpcMessage, timeout: number): Promise<unknown> {
     const expired = new PythonError(
       'oslo_messaging.exceptions.MessagingTimeout',
       `Timed out waiting for a reply to message ID ${Buffer.from(this.#process.random.bytes(16)).toString('hex')}`,
@@ -76,19 +103,17 @@ export class Messaging {
     });
     late.catch(() => undefined);
     const connection = await Promise.race([this.#connected(), late]);
-    const sent = this.#send(connection, { type: 'call', queue, message: { method, parameters } }).catch(
-      (error: unknown) => {
-        // The reply is lost with the connection.
-        if (error instanceof SystemError) return late;
-        throw error;
-      },
-    );
+    const sent = this.#send(connection, { type: 'call', queue, message }).catch((error: unknown) => {
+      // The reply is lost with the connection.
+      if (error instanceof SystemError) return late;
+      throw error;
+    });
     return Promise.race([sent, late]);
   }
 
   /** Calls a method, and waits for no answer: what goes wrong is not told. */
   cast(queue: string, method: string, parameters: unknown): void {
-    void this.call(queue, method, parameters).catch((error: unknown) => {
+    void this.#publish(queue, { method, parameters }, this.#timeout).catch((error: unknown) => {
       if (!(error instanceof PythonError)) throw error;
     });
   }

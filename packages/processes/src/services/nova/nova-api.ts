@@ -18,6 +18,7 @@ import { createServer, demandInstance, externalEvents, shownServer } from './nov
 import { localObjects } from './nova-objects.ts';
 import { deleteServer, listServers, supports } from './nova-server-list.ts';
 import { checkComputeVersions, hostOf, isUp, registerService } from './nova-service.ts';
+import { volumeAttachments } from './nova-volumes.ts';
 import { PlacementClient } from './placement-client.ts';
 
 /** nova.api.openstack.wsgi_app: an API writes down its own service before it answers. @throws PythonError */
@@ -91,11 +92,13 @@ function version(id: string, status: string, newest: string): Row {
 async function servers(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply> {
   const { request, id, part } = call;
   if (request.method === 'POST') {
+    if (part === 'os-volume_attachments') return volumeAttachments(context, call);
     if (part === 'remote-consoles') return remoteConsole(context, id ?? '');
     return part === 'action' ? actOnServer(context, messaging, call) : createServer(context, messaging, call);
   }
   if (id === undefined || id === 'detail') return listServers(context, call);
-  if (request.method === 'DELETE') return deleteServer(context, id);
+  if (part === 'os-volume_attachments') return volumeAttachments(context, call);
+  if (request.method === 'DELETE') return deleteServer(context, call);
   return json(200, { server: shownServer((await demandInstance(context, id)).row) });
 }
 

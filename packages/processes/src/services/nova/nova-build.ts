@@ -15,8 +15,24 @@ export interface BuildRequest {
   readonly image: string | undefined;
   readonly networks: readonly string[];
   readonly user: RequestContext;
+  /** Disks that Cinder has: the first of all, or others. */
+  readonly disks: readonly Disk[];
   /** The reservation whose hosts are wanted. */
   readonly reservation?: string | undefined;
+}
+
+/** A volume that a server has from its beginning, or what one is made of: a row of its own, once the server has a cell. */
+export interface Disk {
+  readonly id: string;
+  readonly source_type: 'volume' | 'image' | 'snapshot' | 'blank';
+  /** Of the source. */
+  readonly uuid?: string;
+  readonly volume_size?: number;
+  /** 0: it is what the server boots of. */
+  readonly boot_index: number | null;
+  readonly delete_on_termination: boolean;
+  /** Of a volume that was there before, which Cinder keeps for the server. */
+  readonly attachment_id?: string;
 }
 
 /** What a host is wanted for: a server that is built, or one that leaves its own. */
@@ -33,6 +49,12 @@ export interface Selection {
   readonly node: string;
   readonly cell: string;
 }
+
+/** Whether a server boots of a disk. */
+export const isRoot = (disk: Pick<Disk, 'boot_index'> | undefined): boolean => disk?.boot_index === 0;
+
+/** What a guest's disk is called by its place. */
+export const deviceName = (place: number): string => `/dev/vd${'abcdefghijklmnopqrstuvwxyz'[place]}`;
 
 const noHost = (): PythonError => new PythonError('nova.exception.NoValidHost', 'No valid host was found. ');
 
@@ -90,7 +112,16 @@ export async function scheduleAndBuild(
   let selection: Selection;
   const cells = await cellsOf(context);
   const place = async (cell: CellMapping, row: Row): Promise<void> => {
-    await inCell(context, cell, 'INSERT', (schema) => tableOf(schema, 'instances').set(request.uuid, row));
+    await inCell(context, cell, 'INSERT', (schema) => {
+      tableOf(schema, 'instances').set(request.uuid, row);
+      for (const [index, disk] of request.disks.entries()) {
+        const { id, uuid: source, source_type: type } = disk;
+        const volume_id = type === 'volume' ? source : null;
+        const device_name = deviceName(index + (isRoot(request.disks[0]) ? 0 : 1));
+        const own = { ...disk, instance_uuid: request.uuid, source, volume_id, device_name };
+        tableOf(schema, 'block_device_mapping').set(id, own);
+      }
+    });
     await inApi(context, 'UPDATE', (schema) => {
       tableOf(schema, 'instance_mappings').set(request.uuid, { instance_uuid: request.uuid, cell: cell.uuid });
       tableOf(schema, 'build_requests').delete(request.uuid);

@@ -11,6 +11,7 @@ import type { ServiceContext } from '../../oslo/service-context.ts';
 import { makeDirectories, pause } from '../../program-support.ts';
 import type { Selection } from './nova-build.ts';
 import { inApi, inCell } from './nova-cells.ts';
+import { moveDisks } from './nova-disks.ts';
 import { findInstance, idleServer, saveTask } from './nova-instances.ts';
 import type { MigrationTools } from './nova-live-migration.ts';
 import { portsOf, takePorts } from './nova-ports.ts';
@@ -121,9 +122,11 @@ export async function resizeInstance(context: ServiceContext, tools: MigrationTo
       await hypervisor.libvirt?.destroy(uuid);
     }
     makeDirectories(process, kept);
-    process.files.rename(disk, `${kept}/disk`);
-    await pause(process, copying);
-    await execute(context, ['scp', '-C', '-r', `${kept}/disk`, `${address}:${disk}`]);
+    if (process.files.exists(disk)) {
+      process.files.rename(disk, `${kept}/disk`);
+      await pause(process, copying);
+      await execute(context, ['scp', '-C', '-r', `${kept}/disk`, `${address}:${disk}`]);
+    }
     for (const port of await portsOf(context, uuid)) await unplug(context, port);
     await step('post-migrating', 'resize_migrated', { host: dest, node });
     messaging.cast(`compute.${dest}`, 'finish_resize', move);
@@ -162,12 +165,13 @@ async function execute({ process }: ServiceContext, argv: readonly string[]): Pr
 
 /** The new host: has the ports of the server, starts it where it ran, and waits for a word. */
 export async function finishResize(context: ServiceContext, tools: MigrationTools, move: ColdMove): Promise<void> {
-  const { objects, hypervisor } = tools;
+  const { objects } = tools;
   const { uuid, id, state } = move;
   await objects.run('instance_save', { uuid, task_state: 'resize_finish' });
   try {
     await takePorts(context, uuid, await portsOf(context, uuid));
-    if (state === 'active') await startDomain(context, hypervisor, { uuid, name: uuid });
+    await moveDisks(context, tools, uuid);
+    if (state === 'active') await startDomain(context, tools, { uuid, name: uuid });
     await objects.run('instance_save', { uuid, vm_state: 'resized', old_vm_state: state, task_state: null });
     await objects.run('migration_save', { uuid: id, status: 'finished' });
   } catch (error) {

@@ -8,6 +8,15 @@ import { startTimes } from '../../start-times.ts';
 import type { BuildRequest } from './nova-build.ts';
 import { type ColdMove, finishResize, forgetDisk, prepResize, resizeInstance } from './nova-cold-migration.ts';
 import { portOf, vncConsole } from './nova-consoles.ts';
+import {
+  attachVolume,
+  type DiskMessage,
+  detachVolume,
+  disksOf,
+  forgetDangling,
+  freeVolumes,
+  reserveName,
+} from './nova-disks.ts';
 import { Hypervisor, inventoryOf } from './nova-hypervisor.ts';
 import { type MigrationTools, moveGuest, postLiveMigration, preLiveMigration } from './nova-live-migration.ts';
 import { localNodeIdentity, readNodeIdentity } from './nova-node-identity.ts';
@@ -15,6 +24,7 @@ import { type NovaObjects, remoteObjects, serviceVersion } from './nova-objects.
 import { hostOf, runService, waitForConductor } from './nova-service.ts';
 import { spawn, startDomain } from './nova-spawn.ts';
 import { PlacementClient } from './placement-client.ts';
+import type { RequestContext } from './user-client.ts';
 
 /**
  * `nova-compute`: has no database; waits for the conductor of its cell, connects to libvirt, keeps its identity in
@@ -24,6 +34,15 @@ export const novaCompute: ServiceProgram = {
   takes: startTimes.novaService,
   run: (context) => new Compute(context).run(),
 };
+
+/** What is done with disks of servers: casts. */
+const disks = { attach_volume: attachVolume, detach_volume: detachVolume };
+
+/** Which server goes, and by whom; by nobody where a deletion goes on. */
+interface Deletion {
+  readonly uuid: string;
+  readonly user?: RequestContext;
+}
 
 /** What the hosts tell each other of a server that is copied: casts. */
 const coldMigration = {
@@ -84,7 +103,7 @@ class Compute {
     });
   }
 
-  /** RPC methods; building a server and events are casts: nobody waits for the end. */
+  /** RPC methods. Whoever casts waits for no end, but this process does before it ends, unless a server is built or moved. */
   #dispatch(method: string, parameters: unknown): Promise<unknown> {
     const tools = { objects: this.#objects, hypervisor: this.#hypervisor };
     if (method === 'get_vnc_console') return vncConsole(this.#context, tools, parameters as string);
@@ -96,15 +115,21 @@ class Compute {
     else if (method === 'build_and_run_instance') {
       void spawn(this.#context, { ...tools, plugged: (port) => this.#plug(port).word }, parameters as BuildRequest);
     } else if (method === 'terminate_instance') {
-      void this.#terminate(parameters as string);
+      return this.#terminate(parameters as Deletion);
+    } else if (method === 'reboot_instance') {
+      return this.#reboot(parameters as DiskMessage);
+    } else if (method === 'reserve_block_device_name') {
+      return reserveName(this.#context, tools, parameters as Row);
+    } else if (method in disks) {
+      return disks[method as keyof typeof disks](this.#context, tools, parameters as DiskMessage);
     } else if (method === 'stop_instance') {
-      void this.#stop(parameters as string);
+      return this.#stop(parameters as string);
     } else if (method === 'start_instance') {
-      void this.#start(parameters as string);
+      return this.#start(parameters as string);
     } else if (method === 'pre_live_migration') {
-      return Promise.resolve(preLiveMigration(this.#context, parameters as string));
+      return Promise.resolve(preLiveMigration(this.#context, parameters as Parameters<typeof preLiveMigration>[1]));
     } else if (method === 'post_live_migration_at_destination') {
-      return postLiveMigration(this.#context, this.#objects, parameters as Parameters<typeof postLiveMigration>[2]);
+      return postLiveMigration(this.#context, tools, parameters as Parameters<typeof postLiveMigration>[2]);
     } else if (method === 'live_migration') {
       void moveGuest(this.#context, this.#moving(), parameters as Parameters<typeof moveGuest>[2]);
     } else if (method in coldMigration) {
@@ -124,13 +149,12 @@ class Compute {
     return { ...tools, messaging: this.#messaging, placement: this.#placement, provider: this.#identity() };
   }
 
-  /** Ends the guest, then its record. A guest that is gone already is no mistake. */
-  async #terminate(uuid: string): Promise<void> {
+  /** Ends the guest, gives its volumes free, then goes its record. A guest that is gone already is no mistake. */
+  async #terminate({ uuid, user }: Deletion): Promise<void> {
     const { log } = this.#context;
     try {
-      await this.#hypervisor.facts();
-      const domains = (await this.#hypervisor.libvirt?.domains()) ?? [];
-      if (domains.some((domain) => domain.uuid === uuid)) await this.#hypervisor.libvirt?.destroy(uuid);
+      await this.#end(uuid);
+      await freeVolumes(this.#context, user, await disksOf(this.#objects, uuid));
       await this.#objects.run('instance_destroy', { uuid });
       log.info('nova.virt.libvirt.driver', `[instance: ${uuid}] Instance destroyed successfully.`);
     } catch (error) {
@@ -140,10 +164,40 @@ class Compute {
     }
   }
 
+  async #end(uuid: string): Promise<void> {
+    await this.#hypervisor.facts();
+    const domains = (await this.#hypervisor.libvirt?.domains()) ?? [];
+    if (domains.some((domain) => domain.uuid === uuid)) await this.#hypervisor.libvirt?.destroy(uuid);
+  }
+
+  /** Ends the guest and starts it anew, with what Nova and Cinder both say that it has. */
+  async #reboot(message: DiskMessage): Promise<void> {
+    await forgetDangling(this.#context, { objects: this.#objects, hypervisor: this.#hypervisor }, message);
+    await this.#end(message.uuid);
+    await this.#start(message.uuid);
+  }
+
+  /** What a process before this one has left undone: nobody goes on with a server that was being built (`_init_instance`). */
+  async #resume(): Promise<void> {
+    const { log } = this.#context;
+    for (const row of await this.#objects.run<Row[]>('instance_get_by_host', { host: this.#host })) {
+      const [uuid, task] = [String(row['uuid']), row['task_state']];
+      if (row['vm_state'] === 'building')
+        await this.#objects.run('instance_save', { uuid, vm_state: 'error', task_state: null });
+      else if (task === 'deleting') {
+        log.info(
+          'nova.compute.manager',
+          `[instance: ${uuid}] Service started deleting the instance during the previous run, but did not finish. Restarting the deletion now.`,
+        );
+        await this.#terminate({ uuid });
+      } else if (task === 'powering-off') await this.#stop(uuid);
+      else if (task === 'powering-on' || task === 'rebooting_hard') await this.#start(uuid);
+    }
+  }
+
   /** Ends the guest; its disk stays here. */
   async #stop(uuid: string): Promise<void> {
-    await this.#hypervisor.facts();
-    await this.#hypervisor.libvirt?.destroy(uuid);
+    await this.#end(uuid);
     await this.#objects.run('instance_save', { uuid, vm_state: 'stopped', task_state: null });
   }
 
@@ -151,7 +205,10 @@ class Compute {
   async #start(uuid: string): Promise<void> {
     const started = await attempt(
       LibvirtError,
-      () => startDomain(this.#context, this.#hypervisor, { uuid, name: uuid }).then(() => true),
+      () =>
+        startDomain(this.#context, { objects: this.#objects, hypervisor: this.#hypervisor }, { uuid, name: uuid }).then(
+          () => true,
+        ),
       ({ message }) => {
         this.#context.log.error('nova.compute.manager', `[instance: ${uuid}] Cannot start: ${message}`);
         return false;
@@ -245,6 +302,7 @@ class Compute {
         `My node ${uuid} has host '${String(node['host'])}' but my host is '${this.#host}'; Possible rename detected, refusing to start!`,
       );
     }
+    await this.#resume();
   }
 
   /** The node's identity, read once. */

@@ -9,7 +9,8 @@ import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import type { BuildRequest } from './nova-build.ts';
 import { type CellMapping, cellsOf, inApi, inCell } from './nova-cells.ts';
-import { callAsUser, type RequestContext } from './user-client.ts';
+import { type AskedDisk, reserveDisks } from './nova-reservations.ts';
+import { callAsUser, type RequestContext, userOf } from './user-client.ts';
 
 /** `POST /servers`: checks what it refers to, writes the request down, tells the super-conductor. */
 export async function createServer(
@@ -18,11 +19,17 @@ export async function createServer(
   { body, identity }: Call,
 ): Promise<HttpReply> {
   const { server = {} } = body as {
-    server?: { name?: string; imageRef?: string; flavorRef?: string; networks?: readonly { uuid: string }[] | 'none' };
+    server?: {
+      name?: string;
+      imageRef?: string;
+      flavorRef?: string;
+      networks?: readonly { uuid: string }[] | 'none';
+      block_device_mapping_v2?: readonly AskedDisk[];
+    };
   };
   const { 'os:scheduler_hints': hints = {} } = body as { 'os:scheduler_hints'?: { reservation?: string } };
-  const { name = 'server', imageRef, flavorRef = '', networks = 'none' } = server;
-  const user: RequestContext = { token: identity.token, project: identity.projectId, catalog: identity.catalog };
+  const { name = 'server', imageRef, flavorRef = '', networks = 'none', block_device_mapping_v2: mapping } = server;
+  const user = userOf(identity);
   const absent = (what: string): Fault => new Fault(400, `${what} could not be found.`);
   const flavor = await inApi(context, 'SELECT', (schema) => tableOf(schema, 'flavors').get(flavorRef));
   if (flavor === undefined) throw absent(`Flavor ${flavorRef}`);
@@ -33,10 +40,12 @@ export async function createServer(
     if (!(await exists(context, user, 'neutron', 'network', `/v2.0/networks/${network}`)))
       throw absent(`Network ${network}`);
   }
-  const asked = { name, image: imageRef, networks: wanted, user, reservation: hints.reservation };
-  const build: BuildRequest = { uuid: uuid(context.process.random), ...asked };
+  const id = uuid(context.process.random);
+  const disks = await reserveDisks(context, user, id, mapping);
+  const asked = { name, image: imageRef, networks: wanted, user, disks, reservation: hints.reservation };
+  const build: BuildRequest = { uuid: id, ...asked };
   await inApi(context, 'INSERT', (schema) => {
-    tableOf(schema, 'build_requests').set(build.uuid, { uuid: build.uuid, name, project_id: user.project });
+    tableOf(schema, 'build_requests').set(build.uuid, { uuid: build.uuid, name, project_id: user.project, disks });
     tableOf(schema, 'instance_mappings').set(build.uuid, { instance_uuid: build.uuid, cell: null });
   });
   messaging.cast('conductor', 'schedule_and_build_instances', build);
@@ -77,7 +86,7 @@ export async function findInstance(context: ServiceContext, id: string): Promise
     tableOf(schema, 'build_requests').get(id),
   ]);
   const cell = (await cellsOf(context)).find(({ uuid }) => uuid === mapping?.['cell']);
-  if (cell === undefined) return build === undefined ? undefined : { row: { uuid: id, vm_state: 'building' } };
+  if (cell === undefined) return build === undefined ? undefined : { row: { ...build, vm_state: 'building' } };
   const row = await inCell(context, cell, 'SELECT', (schema) => tableOf(schema, 'instances').get(id));
   return row === undefined ? undefined : { cell, row: { ...row } };
 }

@@ -10,13 +10,12 @@ import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
 import type { Selection } from './nova-build.ts';
 import { inCell } from './nova-cells.ts';
-import type { Hypervisor } from './nova-hypervisor.ts';
+import { type DiskTools, moveDisks } from './nova-disks.ts';
 import { findInstance, idleServer, saveTask } from './nova-instances.ts';
-import type { NovaObjects } from './nova-objects.ts';
 import { portsOf, takePorts } from './nova-ports.ts';
 import { supports } from './nova-server-list.ts';
 import { hostOf, isUp } from './nova-service.ts';
-import { makeInstanceDirectory, unplug } from './nova-spawn.ts';
+import { instanceDirectory, makeInstanceDirectory, unplug } from './nova-spawn.ts';
 import type { PlacementClient } from './placement-client.ts';
 
 /** Milliseconds that a small guest took on two hosts, emulated (virsh migrate with --tls: 2.3 to 3.4 s). */
@@ -84,9 +83,7 @@ export async function liveMigrate(
 }
 
 /** What moving a server takes on the computes. */
-export interface MigrationTools {
-  readonly objects: NovaObjects;
-  readonly hypervisor: Hypervisor;
+export interface MigrationTools extends DiskTools {
   readonly messaging: Messaging;
   readonly placement: PlacementClient | undefined;
   /** Provider of the own node. */
@@ -99,10 +96,10 @@ interface Target {
   readonly vncListen: string | undefined;
 }
 
-/** The target makes room: the directory with a disk. */
-export function preLiveMigration(context: ServiceContext, uuid: string): Target {
+/** The target makes room: the directory, with a disk where the guest has one that is a file. */
+export function preLiveMigration(context: ServiceContext, { uuid, disk }: { uuid: string; disk?: string }): Target {
   const { config } = context;
-  makeInstanceDirectory(context, uuid, '');
+  makeInstanceDirectory(context, uuid, disk);
   return {
     address: config.text('libvirt', 'live_migration_inbound_addr') || hostOf(context),
     vncListen: config.boolean('vnc', 'enabled') ? config.text('vnc', 'server_listen') : undefined,
@@ -118,7 +115,9 @@ export async function moveGuest(
   const { config, log, process } = context;
   const logger = 'nova.virt.libvirt.driver';
   try {
-    const target = (await messaging.call(`compute.${dest}`, 'pre_live_migration', uuid)) as Target;
+    const isFile = process.files.exists(`${instanceDirectory(context, uuid)}/disk`);
+    const room = { uuid, ...(isFile && { disk: '' }) };
+    const target = (await messaging.call(`compute.${dest}`, 'pre_live_migration', room)) as Target;
     await hypervisor.facts();
     await pause(process, moving);
     await hypervisor.libvirt?.migrate({
@@ -144,9 +143,10 @@ export async function moveGuest(
 /** The target, once the guest is there: its ports are bound here, and the server is here. */
 export async function postLiveMigration(
   context: ServiceContext,
-  objects: NovaObjects,
+  tools: DiskTools,
   { uuid, node, ports }: { uuid: string; node: string; ports: readonly string[] },
 ): Promise<void> {
   await takePorts(context, uuid, ports);
-  await objects.run('instance_save', { uuid, host: hostOf(context), node, task_state: null });
+  await moveDisks(context, tools, uuid);
+  await tools.objects.run('instance_save', { uuid, host: hostOf(context), node, task_state: null });
 }

@@ -26,7 +26,7 @@ export function localObjects(options: { process: Process; config: Config; databa
   return {
     run: <T>(action: NovaAction, parameters: Row) => {
       if (action === 'ping') return Promise.resolve(parameters as T);
-      const privilege = /_(?:get|version)$/.test(action) ? 'SELECT' : 'INSERT';
+      const privilege = /_(?:get|get_by_host|version)$/.test(action) ? 'SELECT' : 'INSERT';
       return database.transaction(
         privilege,
         (schema) => actions[action](schema, parameters, { now: now(), enabled, id: () => uuid(process.random) }) as T,
@@ -89,13 +89,25 @@ const actions = {
     Object.assign(row, parameters);
     return copy(row);
   },
+  instance_get_by_host: (schema, { host }) => rowsOf(schema, 'instances', { host }).map((row) => ({ ...row })),
+  bdm_get: (schema, columns) => rowsOf(schema, 'block_device_mapping', columns).map((row) => ({ ...row })),
+  bdm_save: (schema, { id, ...change }) => {
+    const rows = tableOf(schema, 'block_device_mapping');
+    rows.set(String(id), { ...rows.get(String(id)), id, ...change });
+    return undefined;
+  },
+  bdm_destroy: (schema, { id }) => tableOf(schema, 'block_device_mapping').delete(String(id)),
   migration_save: (schema, parameters) => {
     const migrations = tableOf(schema, 'migrations');
     const id = String(parameters['uuid']);
     migrations.set(id, { ...migrations.get(id), ...parameters });
     return undefined;
   },
-  instance_destroy: (schema, parameters) => tableOf(schema, 'instances').delete(String(parameters['uuid'])),
+  instance_destroy: (schema, { uuid }) => {
+    for (const { id } of rowsOf(schema, 'block_device_mapping', { instance_uuid: uuid }))
+      tableOf(schema, 'block_device_mapping').delete(String(id));
+    return tableOf(schema, 'instances').delete(String(uuid));
+  },
   console_token_create: (schema, parameters, { id }) => {
     const token = id();
     tableOf(schema, 'console_auth_tokens').set(token, { ...parameters, token });

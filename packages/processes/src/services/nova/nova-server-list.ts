@@ -3,11 +3,15 @@ import { headerOf, json, locationOf, plain, selfUrl } from '../../http.ts';
 import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
 import { commonWords, Fault } from '../../model/fault.ts';
+import { Database } from '../../oslo/database.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { type CellMapping, gather, inApi, inCell } from './nova-cells.ts';
-import { demandInstance, shownServer } from './nova-instances.ts';
+import { type CellMapping, gather, inApi, inCell, novaDatabase } from './nova-cells.ts';
+import { freeVolumes } from './nova-disks.ts';
+import { demandInstance, saveTask, shownServer } from './nova-instances.ts';
+import { localObjects } from './nova-objects.ts';
 import { isUp } from './nova-service.ts';
+import { userOf } from './user-client.ts';
 
 /** `[api] max_limit` unless it is set. */
 const mostPerPage = 1000;
@@ -62,17 +66,29 @@ export async function listServers(context: ServiceContext, { request, identity }
  * `DELETE /servers/{id}`: the compute of its host ends the guest; without a host, or where that is down, the record alone goes
  * (nova.compute.api.API._local_delete).
  */
-export async function deleteServer(context: ServiceContext, id: string): Promise<HttpReply> {
+export async function deleteServer(context: ServiceContext, { identity, id = '' }: Call): Promise<HttpReply> {
   const { cell, row } = await demandInstance(context, id);
-  if (cell === undefined) await inApi(context, 'INSERT', (schema) => tableOf(schema, 'build_requests').delete(id));
-  else if (await isServed(context, cell, row))
-    new Messaging(context, cell.transportUrl).cast(`compute.${String(row['host'])}`, 'terminate_instance', id);
-  else await inCell(context, cell, 'INSERT', (schema) => tableOf(schema, 'instances').delete(id));
+  const user = userOf(identity);
+  if (cell === undefined) {
+    await inApi(context, 'INSERT', (schema) => tableOf(schema, 'build_requests').delete(id));
+    await freeVolumes(context, user, (row['disks'] ?? []) as readonly Row[]);
+  } else if (await isServed(context, cell, row)) {
+    await saveTask(context, cell, id, 'deleting');
+    const parameters = { uuid: id, user };
+    new Messaging(context, cell.transportUrl).cast(`compute.${String(row['host'])}`, 'terminate_instance', parameters);
+  } else {
+    const objects = localObjects({
+      ...context,
+      database: new Database(context, novaDatabase, cell.databaseConnection),
+    });
+    await freeVolumes(context, user, await objects.run<Row[]>('bdm_get', { instance_uuid: id }));
+    await objects.run('instance_destroy', { uuid: id });
+  }
   return plain(204, '');
 }
 
 /** Whether the nova-compute of a server's host has reported lately. */
-function isServed(context: ServiceContext, cell: CellMapping, { host }: Row): Promise<boolean> {
+export function isServed(context: ServiceContext, cell: CellMapping, { host }: Row): Promise<boolean> {
   return inCell(context, cell, 'SELECT', (schema) => {
     const service = tableOf(schema, 'services').get(`${String(host)}/nova-compute`);
     return service !== undefined && isUp(context, service);

@@ -115,6 +115,7 @@ async function runWorker(context: ServiceContext, service: RpcService): Promise<
     reportForever(context, objects, { ...row, host, binary }, interval),
     ...(periodic === undefined ? [] : [repeat(context, periodic.spacing * 1000, periodic.run)]),
   ]);
+  await messaging.drain();
 }
 
 async function reportForever({ process, log }: ServiceContext, objects: NovaObjects, row: Row, interval: number) {

@@ -6,16 +6,13 @@ import { openIdl } from '../../oslo/ovsdbapp.ts';
 import { osError, PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { makeDirectories, pause } from '../../program-support.ts';
-import type { BuildRequest } from './nova-build.ts';
-import type { Hypervisor } from './nova-hypervisor.ts';
-import type { NovaObjects } from './nova-objects.ts';
+import { type BuildRequest, isRoot } from './nova-build.ts';
+import { type DiskTools, disksOf, freeVolumes, sourcesOf, takeDisks } from './nova-disks.ts';
 import { hostOf } from './nova-service.ts';
 import { callAsUser } from './user-client.ts';
 
 /** What building a server takes on a compute. */
-export interface SpawnTools {
-  readonly objects: NovaObjects;
-  readonly hypervisor: Hypervisor;
+export interface SpawnTools extends DiskTools {
   /** Resolves when Neutron has told that a port is plugged. */
   readonly plugged: (port: string) => Promise<void>;
 }
@@ -28,9 +25,10 @@ export async function spawn(context: ServiceContext, tools: SpawnTools, request:
   try {
     const ports = [];
     for (const network of request.networks) ports.push(await createPort(context, request, network));
+    await takeDisks(context, tools, request);
     await fetchImage(context, request);
     for (const port of ports) await plug(context, request.uuid, port);
-    await createGuest(context, tools.hypervisor, request);
+    await createGuest(context, tools, request);
     for (const port of ports) await waitForPlug(context, tools, port);
     await save({ vm_state: 'active', fault: undefined });
     log.info('nova.virt.libvirt.driver', `[instance: ${request.uuid}] Instance spawned successfully.`);
@@ -39,6 +37,7 @@ export async function spawn(context: ServiceContext, tools: SpawnTools, request:
       error instanceof LibvirtError ? new PythonError('libvirt.libvirtError', error.message) : (error as PythonError);
     if (!(failure instanceof PythonError)) throw error;
     log.exception('nova.compute.manager', `[instance: ${request.uuid}] Instance failed to spawn`, failure);
+    await freeVolumes(context, request.user, await disksOf(tools.objects, request.uuid));
     await save({ vm_state: 'error', fault: failure.message });
   }
 }
@@ -87,29 +86,29 @@ export function instanceDirectory({ config }: ServiceContext, instance: string):
   return `${config.text('DEFAULT', 'instances_path', '$state_path/instances')}/${instance}`;
 }
 
-/** The guest's directory with its disk. */
-export function makeInstanceDirectory(context: ServiceContext, instance: string, disk: string): void {
+/** The guest's directory with its disk, unless Cinder has that. */
+export function makeInstanceDirectory(context: ServiceContext, instance: string, disk?: string): void {
   const { process } = context;
   const directory = instanceDirectory(context, instance);
   worded(
     () => {
       makeDirectories(process, directory);
-      process.files.write(`${directory}/disk`, disk);
+      if (disk !== undefined) process.files.write(`${directory}/disk`, disk);
     },
     (error) => osError(error, directory),
   );
 }
 
 /** The guest's directory with its disk, and the domain. */
-async function createGuest(context: ServiceContext, hypervisor: Hypervisor, request: BuildRequest): Promise<void> {
-  makeInstanceDirectory(context, request.uuid, request.image ?? '');
-  await startDomain(context, hypervisor, request);
+async function createGuest(context: ServiceContext, tools: DiskTools, request: BuildRequest): Promise<void> {
+  makeInstanceDirectory(context, request.uuid, request.disks.some(isRoot) ? undefined : (request.image ?? ''));
+  await startDomain(context, tools, request);
 }
 
-/** A guest by the disk that is there. @throws LibvirtError */
+/** A guest by the disks that are there. @throws LibvirtError */
 export async function startDomain(
   context: ServiceContext,
-  hypervisor: Hypervisor,
+  { objects, hypervisor }: DiskTools,
   { uuid, name }: Pick<BuildRequest, 'uuid' | 'name'>,
 ): Promise<void> {
   const { config } = context;
@@ -125,7 +124,8 @@ export async function startDomain(
   await libvirt.create({
     uuid,
     name,
-    disk: `${directory}/disk`,
+    ...(context.process.files.exists(`${directory}/disk`) && { disk: `${directory}/disk` }),
+    volumes: await sourcesOf(objects, uuid),
     console: `${directory}/console.log`,
     vncListen: config.boolean('vnc', 'enabled') ? config.text('vnc', 'server_listen') : undefined,
   });

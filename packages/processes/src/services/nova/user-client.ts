@@ -1,4 +1,5 @@
 import type { HttpReply } from '@openstack-operator/sandbox';
+import type { Identity } from '../../oslo/auth-token.ts';
 import { type Catalog, endpointFilter, endpointOf, KeystoneSession } from '../../oslo/keystone-session.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 
@@ -7,6 +8,11 @@ export interface RequestContext {
   readonly token: string;
   readonly project: string | undefined;
   readonly catalog: Catalog;
+}
+
+/** Who calls, as messages carry it. */
+export function userOf({ token, projectId, catalog }: Identity): RequestContext {
+  return { token, project: projectId, catalog };
 }
 
 /**
