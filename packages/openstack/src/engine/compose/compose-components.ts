@@ -73,6 +73,7 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
     if (object !== undefined) drafts.add(condition, { verb: 'apply', object });
   }
   drafts.need(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
+  drafts.need(condition, ...(component.needs ?? []));
   drafts.step(condition).awaits = askedAtStart(service, context.spec).flatMap((field) => awaited(assembly, field));
   if (component.nodeAgent !== undefined) drafts.need(condition, 'NodesReady');
   if (component.exposed !== undefined) expose(assembly, input);

@@ -11,11 +11,21 @@ export function specMistakes(spec: ServiceSpec): string[] {
   const components = Object.entries(spec.components ?? {}).map(
     ([name, overrides]): readonly [string, ComponentOverrides] => [`spec.components.${name}`, overrides],
   );
-  return [['spec', spec] as const, ...components].flatMap(([path, { resources, nodeSelector, tolerations }]) => [
+  return [['spec', spec] as const, ...components].flatMap(([path, { resources, ...placement }]) => [
     ...resourceMistakes(resources, `${path}.resources`),
+    ...placementMistakes(placement, path),
+  ]);
+}
+
+/** The same of where pods may run; `path` is that of what says it. */
+export function placementMistakes(
+  { nodeSelector, tolerations }: Pick<ComponentOverrides, 'nodeSelector' | 'tolerations'>,
+  path: string,
+): string[] {
+  return [
     ...labelMistakes(nodeSelector, `${path}.nodeSelector`),
     ...tolerationMistakes(tolerations, `${path}.tolerations`),
-  ]);
+  ];
 }
 
 type Quantities = Readonly<Record<string, string | number>>;

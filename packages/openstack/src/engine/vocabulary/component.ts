@@ -1,4 +1,5 @@
 import type { User } from '@openstack-operator/facts/users';
+import type { Tolerations } from '../../api/scheduling.ts';
 
 /** A program as a container runs it. */
 export interface Command {
@@ -187,6 +188,11 @@ export interface Component {
   readonly suffix?: string;
   /** The component that the user's settings speak of, when this one is a variant of it (a node group's). */
   readonly variantOf?: string;
+  /** Where its pods may run, when it is a variant: it overrides what the user says of the component. */
+  readonly placement?: {
+    readonly nodeSelector?: Readonly<Record<string, string>>;
+    readonly tolerations?: NonNullable<Tolerations>;
+  };
   /** Name of the image, as Kolla calls it. */
   readonly image: string;
   /** Default: the service's user. */
@@ -243,6 +249,8 @@ export interface Component {
   readonly resources?: { readonly cpu: string; readonly memory: string; readonly 'ephemeral-storage'?: string };
   /** The condition of the step that it belongs to; default `DeploymentReady`. */
   readonly step?: string;
+  /** What that step needs, beside what the engine derives. */
+  readonly needs?: readonly string[];
   /**
    * `Recreate` where two at once would fight (a ReadWriteOnce volume). `RollingUpdate` for a node agent that touches
    * neither data path nor guests: it is replaced by itself, the others wait until somebody asks for it.

@@ -10,10 +10,11 @@ import { dataConfig, region, release, template } from '../../api/template.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
 import { cacheRef } from '../../infrastructure/memcached/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
+import { counts, storageGroups, volumeSize } from './groups.ts';
 import { defaultIsOffered, firstPolicy, policiesFit, storagePolicies, widthOf } from './policies.ts';
 
 /** What is said by whoever says nothing. */
-export const defaults = { storageNodes: 3, devicesPerNode: 1, replicaCount: 3, partitionPower: 12, minPartHours: 12 };
+export const defaults = { ...counts, replicaCount: 3, partitionPower: 12, minPartHours: 12 };
 
 const storagePolicy = object('How accounts, containers and the objects of the storage policy Policy-0 are kept.', {
   replicaCount: int('Copies of each account, container and object, each on another device.', {
@@ -48,8 +49,11 @@ const devicesOf = (spec: string) =>
 
 const devices = devicesOf('self');
 
+/** In CEL: of groups nobody adds up how many devices they have: the operator does (ConfigReady), as a sum costs the API server too much. */
+const isGrouped = 'has(self.storageGroups)';
+
 /** Bytes of a Secret's rings and builders at most. */
-const mostRingBytes = 1_000_000;
+export const mostRingBytes = 1_000_000;
 
 /**
  * In CEL: whether as many rings fit into a Secret. A ring has two bytes for each replica of a partition, a builder three, and
@@ -63,13 +67,13 @@ const ringsFit = (count: string, replicas: string) => {
 };
 
 /** Those of the three servers. */
-const serversFit = ringsFit('3', stated('storagePolicy.replicaCount', defaults.replicaCount));
+const serversFit = `${isGrouped} || ${ringsFit('3', stated('storagePolicy.replicaCount', defaults.replicaCount))}`;
 
 /** Those of further policies, each as wide as any: a sum over them would cost the API server too much. */
-const policyRingsFit = `!has(self.storagePolicies) || self.storagePolicies.all(one, ${ringsFit('size(self.storagePolicies)', widthOf('one'))})`;
+const policyRingsFit = `${isGrouped} || !has(self.storagePolicies) || self.storagePolicies.all(one, ${ringsFit('size(self.storagePolicies)', widthOf('one'))})`;
 
 const tooLarge = (count: string) =>
-  `the rings would not fit into a Secret (1 MiB): expected 2^partitionPower * (5 * replicaCount + 3) + 400 * storageNodes * devicesPerNode, ${count}, to be ${mostRingBytes} or less`;
+  `the rings would not fit into a Secret (1 MiB): expected 2^partitionPower * (5 * replicaCount + 3) + 400 * devices, ${count}, to be ${mostRingBytes} or less`;
 
 /** In CEL: whether a spec is of mode ceph-rgw. */
 const isGateway = "has(self.mode) && self.mode == 'ceph-rgw'";
@@ -82,6 +86,7 @@ const nativeFields = [
   'storageNodes',
   'devicesPerNode',
   'storage',
+  'storageGroups',
 ];
 
 /** Object storage. */
@@ -107,7 +112,7 @@ export const Swift = defineApi({
       keystoneRef,
       identity: identity('swift'),
       mode: choice(
-        "Who keeps the objects: native, servers of Swift on volumes of the cluster; ceph-rgw, the Ceph cluster of cephStorageRef, which is asked by Ceph's object gateway (radosgw) in the place of proxies.",
+        'Who keeps the objects: native, servers of Swift on volumes of the cluster; ceph-rgw, the Ceph cluster of cephStorageRef, by its object gateway (radosgw).',
         ['native', 'ceph-rgw'],
         { fallback: 'native', immutable: 'native' },
       ),
@@ -116,7 +121,7 @@ export const Swift = defineApi({
       storagePolicies,
       defaultStoragePolicy,
       storageNodes: int(
-        'Storage nodes: pods with volumes of their own. More can be added at any time. Of fewer, the last ones run until everything has moved away from them (condition RemovedNodesEmpty); their volumes stay.',
+        'Storage nodes: pods with volumes of their own. Of fewer, the last ones run until everything has moved away from them (RemovedNodesEmpty); their volumes stay.',
         { minimum: 1, maximum: 100, fallback: defaults.storageNodes },
       ),
       devicesPerNode: int('Devices of each storage node: volumes d1, d2 and so on.', {
@@ -125,12 +130,10 @@ export const Swift = defineApi({
         fallback: defaults.devicesPerNode,
         immutable: defaults.devicesPerNode,
       }),
-      storage: storage(
-        'Volume of each device; of xfs, because ext4 refuses objects with more than 4 KB of metadata (checkDevices).',
-        '50Gi',
-      ),
+      storage: storage('Volume of each device, of xfs (checkDevices).', volumeSize),
+      storageGroups,
       checkDevices: bool(
-        'Storage nodes with a new device whose file system takes no 8 KiB of extended attributes, such as ext4, do not start (StorageNodesReady): an object with more metadata than it takes is refused, and the device is not used for a minute. Devices that are in use are not looked at.',
+        'Storage nodes with a new device whose file system takes no 8 KiB of extended attributes, such as ext4, do not start (StorageNodesReady): it would refuse objects with more metadata. Devices in use are not looked at.',
         { fallback: true },
       ),
       recordsAudit,
@@ -144,13 +147,13 @@ export const Swift = defineApi({
           '.mode',
         ),
         rule(
-          `${devices} >= ${stated('storagePolicy.replicaCount', defaults.replicaCount)}`,
+          `${isGrouped} || ${devices} >= ${stated('storagePolicy.replicaCount', defaults.replicaCount)}`,
           `expected a device for each replica: storageNodes times devicesPerNode has to be storagePolicy.replicaCount (default ${defaults.replicaCount}) or more`,
           '.storageNodes',
         ),
         rule(
-          policiesFit(devices),
-          'expected a device for each copy and each fragment of a policy: storageNodes times devicesPerNode has to be replicaCount, or dataFragments plus parityFragments, or more',
+          `${isGrouped} || ${policiesFit(devices)}`,
+          'expected a device for each copy and each fragment of a policy: storageNodes times devicesPerNode has to be as many',
           '.storagePolicies',
         ),
         rule(
@@ -161,12 +164,12 @@ export const Swift = defineApi({
         laterRule(
           serversFit,
           `${devices} <= ${devicesOf('old')}`,
-          `${tooLarge('three times')}; state fewer devices, and larger ones, or, before the first rollout, a lower storagePolicy.partitionPower`,
+          `${tooLarge('three times')}; state fewer and larger devices, or, before the first rollout, a lower storagePolicy.partitionPower`,
           '.storageNodes',
         ),
         rule(
           policyRingsFit,
-          `${tooLarge('once for each of storagePolicies, as many copies or fragments as the widest has')}; state fewer devices, and larger ones, or fewer policies`,
+          `${tooLarge('once for each of storagePolicies, as many copies or fragments as the widest has')}; state fewer and larger devices, or fewer policies`,
           '.storagePolicies',
         ),
       ],

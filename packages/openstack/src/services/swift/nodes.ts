@@ -1,5 +1,9 @@
+import { digest } from '../../engine/names/digest.ts';
+import { bytesOf } from '../../engine/names/quantity.ts';
+import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Found } from '../../engine/vocabulary/service.ts';
+import { counts, first, fixedOf, type StorageGroup, volumeSize } from './groups.ts';
 import { defaults, type Swift } from './kind.ts';
 
 /** The field under which the storage nodes are remembered. */
@@ -7,44 +11,142 @@ export const nodesField = 'spec.storageNodes';
 
 /** What is remembered of storage nodes. */
 interface Held {
-  /** So many run, those that leave among them. */
+  /** So many run of those of `spec.storageNodes`, those that leave among them. */
   readonly size: number;
   /** They were fewer once than before: rings may have devices without weight. */
   readonly haveMoved: boolean;
+  /** The groups that run. */
+  readonly groups?: readonly HeldGroup[];
 }
 
-/** How many storage nodes there are. */
-export interface Nodes {
+/** A group, as it was stated last. */
+interface HeldGroup extends StorageGroup {
+  /** So many of its storage nodes run. */
+  readonly size: number;
+}
+
+/** Storage nodes that are alike: those of `spec.storageNodes`, or of one of `spec.storageGroups`. */
+export interface NodeGroup {
+  readonly component: string;
+  /** The condition of its step. */
+  readonly step: string;
+  readonly zone: number;
+  /** Weight of each of its devices. */
+  readonly weight: number;
+  readonly devices: readonly string[];
+  readonly storage: NonNullable<StorageGroup['storage']>;
+  readonly placement?: NonNullable<Component['placement']>;
   readonly wanted: number;
   /** Those that are wanted, and those that leave: they run until the rings have nothing of them. */
   readonly running: number;
+}
+
+/** The storage nodes that there are. */
+export interface Nodes {
+  /** Those of `spec.storageNodes` first. */
+  readonly groups: readonly NodeGroup[];
+  /** Whether some leave now. */
+  readonly areLeaving: boolean;
   /** Whether there are, or were, some that leave. */
   readonly haveMoved: boolean;
 }
 
-/** How many storage nodes a Swift has, as far as it remembers. */
+/** Which storage nodes a Swift has, as far as it remembers. */
 export function nodesOf(context: Context<Swift>): Nodes {
-  const wanted = wantedBy(context);
-  const { size, haveMoved } = heldBy(context.surroundings.remembered[nodesField]);
+  const { spec, surroundings } = context;
+  const { storageGroups = [], storage = {} } = spec;
+  const { size, haveMoved, groups: held = [] } = heldBy(surroundings.remembered[nodesField]);
   const haveLeft = foundBy(context)[found] === leftWords(context);
-  const running = haveLeft ? wanted : Math.max(wanted, size);
-  return { wanted, running, haveMoved: haveMoved || size > wanted };
+  const counted = (wanted: number, size = 0) => ({ wanted, running: haveLeft ? wanted : Math.max(wanted, size) });
+  const sizeOf = (name: string) => held.find((one) => one.name === name)?.size;
+  const all: readonly NodeGroup[] = [
+    {
+      component: 'storage',
+      step: 'StorageNodesReady',
+      ...first,
+      devices: devicesOf(spec),
+      storage,
+      ...counted(wantedBy(context), size),
+    },
+    ...storageGroups.map((one) => ({
+      ...groupOf(context, one),
+      ...counted(one.storageNodes ?? counts.storageNodes, sizeOf(one.name)),
+    })),
+    ...goneFrom(context).map((one) => ({ ...groupOf(context, one), ...counted(0, one.size) })),
+  ];
+  const areLeaving = all.some(({ wanted, running }) => running > wanted);
+  const isFewer = size > wantedBy(context) || held.some((one) => one.size > (wantedOf(context, one.name) ?? 0));
+  return { groups: all.filter(({ running }) => running > 0), areLeaving, haveMoved: haveMoved || isFewer };
+}
+
+/** The groups that it remembers, as they were stated last. */
+export const heldGroups = ({ surroundings }: Context<Swift>): readonly HeldGroup[] =>
+  heldBy(surroundings.remembered[nodesField]).groups ?? [];
+
+/** Remembered groups that are stated no more. */
+function goneFrom(context: Context<Swift>): readonly HeldGroup[] {
+  return heldGroups(context).filter(({ name }) => wantedOf(context, name) === undefined);
+}
+
+function wantedOf({ spec: { storageGroups = [] } }: Context<Swift>, group: string): number | undefined {
+  const stated = storageGroups.find(({ name }) => name === group);
+  return stated && (stated.storageNodes ?? counts.storageNodes);
+}
+
+const devicesOf = ({ devicesPerNode = counts.devicesPerNode }: Pick<StorageGroup, 'devicesPerNode'>) =>
+  Array.from({ length: devicesPerNode }, (_, index) => `d${index + 1}`);
+
+function groupOf({ spec }: Context<Swift>, group: StorageGroup) {
+  const { name, zone, storage = {}, nodeSelector, tolerations } = group;
+  const bytes = (size = volumeSize) => bytesOf(size) ?? 1;
+  const bySize = (first.weight * bytes(storage.size)) / Math.max(1, bytes(spec.storage?.size));
+  const words = name.split('-').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1));
+  return {
+    component: `storage-${name}`,
+    step: `StorageNodes${words.join('')}Ready`,
+    zone,
+    // The builder says two places of it.
+    weight: group.weight ?? Math.max(0.01, bySize),
+    devices: devicesOf(group),
+    storage,
+    placement: { ...(nodeSelector && { nodeSelector }), ...(tolerations && { tolerations }) },
+  };
 }
 
 /** Whoever may write ConfigMaps may have written it. */
 function heldBy(entry: unknown): Held {
-  const { size, haveMoved } = (entry ?? {}) as Partial<Record<keyof Held, unknown>>;
-  const isNumber = typeof size === 'number' && Number.isSafeInteger(size) && size > 0 && size <= 100;
-  return { size: isNumber ? size : 0, haveMoved: haveMoved === true };
+  const { size, haveMoved, groups } = (entry ?? {}) as Partial<Record<keyof Held, unknown>>;
+  const isGroup = (one: Partial<HeldGroup> | null) =>
+    /^[a-z]([-a-z0-9]{0,5}[a-z0-9])?$/u.test(one?.name ?? '') &&
+    isWithin(one?.size, 100) &&
+    isWithin(one?.zone, 255) &&
+    isWithin(one?.devicesPerNode ?? 1, 16);
+  const trusted = Array.isArray(groups) ? (groups as (HeldGroup | null)[]).filter((one) => isGroup(one)) : [];
+  return { size: isWithin(size, 100) ? size : 0, haveMoved: haveMoved === true, groups: trusted as HeldGroup[] };
 }
+
+const isWithin = (value: unknown, most: number): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= most;
 
 /** `status.lasting`: a number that may change is no part of what it says. */
 export const lastingNodes = (): Readonly<Record<string, string>> => ({ [nodesField]: 'the devices of the rings' });
 
 /** How many run, for every time after this, and for a Swift of this name that comes later. */
 export function rememberedNodes(context: Context<Swift>): Readonly<Record<string, object>> {
-  const { running: size, haveMoved } = nodesOf(context);
-  return { [nodesField]: { size, haveMoved } satisfies Held };
+  const { groups, haveMoved } = nodesOf(context);
+  const running = (component: string) => groups.find((one) => one.component === component)?.running ?? 0;
+  const before = heldGroups(context);
+  const stated = (context.spec.storageGroups ?? []).map((one) => {
+    const was = before.find(({ name }) => name === one.name);
+    // Of one that is refused it stays what it was.
+    return was !== undefined && digest(fixedOf(was)) !== digest(fixedOf(one)) ? was : one;
+  });
+  const named = [...stated, ...goneFrom(context)].map(
+    (one): HeldGroup => ({ ...one, size: running(`storage-${one.name}`) }),
+  );
+  const held = named.filter(({ size }) => size > 0);
+  const entry: Held = { size: running('storage'), haveMoved, ...(held.length === 0 ? {} : { groups: held }) };
+  return { [nodesField]: entry };
 }
 
 /** Key of `status.found`. */
@@ -57,7 +159,9 @@ const foundBy = ({ resource }: Context<Swift>): Found => resource.status?.found 
  * resource alone, because a later one may have sent data there again.
  */
 export function leftWords(context: Context<Swift>): string {
-  return `storage nodes ${wantedBy(context)} and up had left in generation ${context.resource.metadata.generation ?? 0}`;
+  const { storageGroups = [] } = context.spec;
+  const groups = storageGroups.map(({ name }) => `, of ${name} ${wantedOf(context, name)} and up,`).join('');
+  return `storage nodes ${wantedBy(context)} and up${groups} had left in generation ${context.resource.metadata.generation ?? 0}`;
 }
 
 const wantedBy = ({ spec }: Context<Swift>): number => spec.storageNodes ?? defaults.storageNodes;

@@ -27,7 +27,7 @@ const stays =
 
 /** Further storage policies. */
 export const storagePolicies = growingList(
-  `Further storage policies, which users choose by name when they make a container, beside ${firstPolicy}. None can be taken away, because its objects would not be found: deprecate it.`,
+  `Further storage policies, which users choose by name when they make a container, beside ${firstPolicy}. None can be taken away: deprecate it.`,
   object(
     'A storage policy: partitionPower and minPartHours are those of storagePolicy.',
     {

@@ -1,7 +1,42 @@
 import { rsyncPort } from './configuration.ts';
 
+/** How a program goes through devices, and what each gets: text of a loop, and of arguments of the builder. */
+interface Targets {
+  readonly each: string;
+  readonly zone: string;
+  readonly weight: string;
+  /** Reads the row of a device, `$3` being its zone. */
+  readonly row: string;
+  /** Corrects the weight of a device that was looked at. */
+  readonly weigh: string;
+}
+
+/** Devices as `host/device`, which are alike. */
+const equal: Targets = {
+  each: 'for device in "$@"; do',
+  zone: '1',
+  weight: '100',
+  row: '',
+  weigh: '[ "$weight" != 0.00 ] || swift-ring-builder "$builder" set_weight $where 100 --yes',
+};
+
+/** Devices as `host/device=zone=weight`. */
+const grouped: Targets = {
+  each: `for target in "$@"; do
+    device=\${target%%=*} zone=\${target#*=} wanted=\${target##*=}
+    zone=\${zone%=*}`,
+  zone: '"$zone"',
+  weight: '"$wanted"',
+  row: '  at=$3\n',
+  weigh: `if [ "$at" != "$zone" ]; then
+      echo "$name.builder has device $device in zone $at, and spec.storageGroups say $zone: replicas lie there by it; state $at, and for another zone a group of another name"
+      exit 1
+    fi
+    [ "$weight" = "$wanted" ] || swift-ring-builder "$builder" set_weight $where "$wanted" --yes`,
+};
+
 /** Opens or makes each builder, and adds the devices that it does not have. */
-const opened = `for ring in $rings; do
+const opened = ({ each, zone, weight }: Targets) => `for ring in $rings; do
   name=\${ring%%:*} replicas=\${ring##*:} port=\${ring#*:}
   port=\${port%:*}
   builder="$folder/$name.builder"
@@ -13,7 +48,7 @@ const opened = `for ring in $rings; do
   if [ ! -e "$builder" ]; then
     policy=\${name#\${name%%-*}}
     held="\${name%"$policy"}s$policy"
-    for device in "$@"; do
+    ${each}
       listing=$(rsync "rsync://\${device%/*}:${rsyncPort}/\${name%"$policy"}/\${device#*/}/")
       echo "$listing" | grep " $held$" > /dev/null || continue
       echo "$name.builder is gone, and device $device holds what it has placed ($held): restore the Secret of the rings from a backup; a new one would not find what is stored. To do without it, delete $held on all devices"
@@ -22,10 +57,10 @@ const opened = `for ring in $rings; do
     swift-ring-builder "$builder" create "$power" "$replicas" "$hours"
   fi
   swift-ring-builder "$builder" set_min_part_hours "$hours"
-  for device in "$@"; do
+  ${each}
     where="--ip \${device%/*} --port $port --device \${device#*/}"
     swift-ring-builder "$builder" search $where > /dev/null ||
-      swift-ring-builder "$builder" add --region 1 --zone 1 $where --weight 100
+      swift-ring-builder "$builder" add --region 1 --zone ${zone} $where --weight ${weight}
   done
 `;
 
@@ -51,7 +86,7 @@ done
  */
 export const buildRings = `folder=$1 power=$2 hours=$3 rings=$4
 shift 4
-${opened}${balanced('$#', '; of these, spec.storageNodes alone can be changed')}`;
+${opened(equal)}${balanced('$#', '; of these, spec.storageNodes alone can be changed')}`;
 
 /**
  * The same where devices leave, or have left: these get no weight, so that their partitions move away in the same steps. One
@@ -61,7 +96,7 @@ ${opened}${balanced('$#', '; of these, spec.storageNodes alone can be changed')}
  * blanks. Replicators of a device that is in no ring move nothing any more, and one without partitions is nobody's handoff
  * (swift/common/ring/ring.py, get_more_nodes): hence this order.
  */
-export const moveRings = `folder=$1 power=$2 hours=$3 rings=$4 leaving=$5
+const moving = (targets: Targets) => `folder=$1 power=$2 hours=$3 rings=$4 leaving=$5
 shift 5
 newline='
 '
@@ -69,7 +104,7 @@ look() {
   where="--ip \${1%/*} --port $port --device \${1#*/}"
   row=$(swift-ring-builder "$builder" search $where) || return 1
   set -- \${row##*"$newline"}
-  shift 8
+${targets.row}  shift 8
   weight=$1 parts=$2
 }
 is_empty() {
@@ -89,9 +124,9 @@ is_empty() {
     esac
   done
 }
-${opened}  for device in "$@"; do
+${opened(targets)}  ${targets.each}
     look "$device"
-    [ "$weight" != 0.00 ] || swift-ring-builder "$builder" set_weight $where 100 --yes
+    ${targets.weigh}
   done
   count=$# empty=
   for device in $leaving; do
@@ -109,6 +144,12 @@ ${opened}  for device in "$@"; do
     ! is_empty "$device" || swift-ring-builder "$builder" remove $where --yes
   done
 ${balanced('$count', '; it has other devices than this Swift has had')}`;
+
+/** Where all devices are alike. */
+export const moveRings = moving(equal);
+
+/** Where they are of groups: each device is `host/device=zone=weight`, those that leave excepted. */
+export const groupRings = moving(grouped);
 
 /**
  * Tells what the rings still have of devices that leave. Arguments: a folder to work in, a folder with the builders, names of

@@ -10,10 +10,28 @@ import { clusterProblems } from '../../infrastructure/ceph/address.ts';
 import { refusedBy } from '../backends.ts';
 import { configSets, daemonsOf, kinds, resellerAdmin, ringFolder, rsyncPort, servers } from './configuration.ts';
 import { gateway, gatewaySets, isGateway } from './gateway.ts';
+import { groupFindings, groupProblems } from './group-problems.ts';
+import { volumeSize } from './groups.ts';
 import { defaults, Swift } from './kind.ts';
-import { lastingNodes, leftWords, nodesField, nodesOf, nodesThatLeft, rememberedNodes } from './nodes.ts';
+import {
+  lastingNodes,
+  leftWords,
+  type NodeGroup,
+  nodesField,
+  nodesOf,
+  nodesThatLeft,
+  rememberedNodes,
+} from './nodes.ts';
 import { policyRings } from './policies.ts';
-import { awaitRemoval, buildRings, checkDevices, comparePolicies, moveRings, runDaemons } from './scripts.ts';
+import {
+  awaitRemoval,
+  buildRings,
+  checkDevices,
+  comparePolicies,
+  groupRings,
+  moveRings,
+  runDaemons,
+} from './scripts.ts';
 
 /**
  * Object storage on volumes of the cluster: proxies, and storage nodes with all three servers and their daemons. Or in Ceph, whose
@@ -48,7 +66,7 @@ export const swift = defineService<Swift>({
   secrets: (context) => (isGateway(context.spec) ? [] : [ends(context)]),
   config: (context) => (isGateway(context.spec) ? gatewaySets(context, resellerAdmin) : configSets(context)),
   components: (context) =>
-    isGateway(context.spec) ? { proxy: gateway(context) } : { proxy: proxy(context), storage: storageNode(context) },
+    isGateway(context.spec) ? { proxy: gateway(context) } : { proxy: proxy(context), ...storageNodes(context) },
   jobs: (context) => (isGateway(context.spec) ? [] : [rings(context), policies(context), ...removal(context)]),
   lasting(context) {
     if (wasOther(context)) return {};
@@ -57,13 +75,14 @@ export const swift = defineService<Swift>({
   remembers: (context) => (isGateway(context.spec) || wasOther(context) ? {} : rememberedNodes(context)),
   access: { rings: [publishing('rings')], policies: [publishing('rings-policies', 'rings')] },
   needs: { DeploymentReady: ['PolicyRingsReady'] },
+  findings: groupFindings,
   problems,
 });
 
 /** Told before it misses Secrets of the other mode. */
 function problems(context: Context<Swift>): Readonly<Record<string, Problem>> {
   const isInCeph = isGateway(context.spec);
-  if (!wasOther(context)) return refusedBy(isInCeph ? clusterProblems(context, 'spec.mode') : []);
+  if (!wasOther(context)) return refusedBy(isInCeph ? clusterProblems(context, 'spec.mode') : groupProblems(context));
   const message = `spec.mode: it was ${isInCeph ? 'native' : 'ceph-rgw'} before (ConfigMap ${context.named(lastingSuffix)}), and objects are out of reach; state that again, or, to do without them, delete the Swift and this ConfigMap`;
   return { CredentialsReady: { reason: 'ConfigRefused', message } };
 }
@@ -106,13 +125,25 @@ const mounts = ({ named }: Context<Swift>): readonly Mount[] => [
   { path: '/var/cache/swift', scratch: true },
 ];
 
-const devices = ({ spec: { devicesPerNode = defaults.devicesPerNode } }: Context<Swift>): readonly string[] =>
-  Array.from({ length: devicesPerNode }, (_, index) => `d${index + 1}`);
+/** Those of each group, and no two groups at once: replicas of a partition may lie in each. */
+function storageNodes(context: Context<Swift>): Readonly<Record<string, Component>> {
+  const { groups } = nodesOf(context);
+  return Object.fromEntries(
+    groups.map((group, index) => {
+      const before = groups.slice(0, index).map(({ step }) => step);
+      return [
+        group.component,
+        { ...storageNode(context, group), ...(index > 0 && { variantOf: 'storage', needs: before }) },
+      ];
+    }),
+  );
+}
 
 /** Comes up before rings name it: nobody is sent to a device that is not there. */
-function storageNode(context: Context<Swift>): Component {
-  const { storage: { size = '50Gi', ...storage } = {}, checkDevices: isChecked = true } = context.spec;
-  const { running: replicas } = nodesOf(context);
+function storageNode(context: Context<Swift>, group: NodeGroup): Component {
+  const { checkDevices: isChecked = true } = context.spec;
+  const { size = volumeSize, ...storage } = group.storage;
+  const { running: replicas, step, devices, placement } = group;
   const server = (kind: keyof typeof servers) => ({
     runs: { command: [`swift-${kind}-server`, `/etc/swift/${kind}-server.conf`, '-v'] },
     health: { get: '/healthcheck', port: kind },
@@ -126,8 +157,9 @@ function storageNode(context: Context<Swift>): Component {
     image: 'swift-object',
     config: 'storage',
     replicas,
-    step: 'StorageNodesReady',
-    ...(isChecked && { init: [{ name: 'check', runs: { script: checkDevices, arguments: devices(context) } }] }),
+    step,
+    ...(placement && { placement }),
+    ...(isChecked && { init: [{ name: 'check', runs: { script: checkDevices, arguments: devices } }] }),
     ...server('object'),
     sidecars: [
       { name: 'container', ports: ['container'], ...server('container') },
@@ -158,8 +190,8 @@ function storageNode(context: Context<Swift>): Component {
     ports: { ...Object.fromEntries(ports), rsync: rsyncPort },
     service: 'headless',
     clients: 'own',
-    mounts: [...mounts(context), ...devices(context).map((name) => ({ path: `/srv/node/${name}`, claim: name }))],
-    claims: devices(context).map((name) => ({ name, size, ...storage })),
+    mounts: [...mounts(context), ...devices.map((name) => ({ path: `/srv/node/${name}`, claim: name }))],
+    claims: devices.map((name) => ({ name, size, ...storage })),
     graceSeconds: 60,
   };
 }
@@ -170,35 +202,36 @@ const folder = '/var/lib/swift/rings';
 /** The program of Jobs that make rings, which are `name:port:replicas`. */
 function building(context: Context<Swift>, rings: readonly string[]): Job['runs'][number] {
   const { partitionPower, minPartHours } = { ...defaults, ...context.spec.storagePolicy };
-  const { wanted, running, haveMoved } = nodesOf(context);
-  const leaving = haveMoved ? [targets(context, wanted, running).join(' ')] : [];
+  const { groups, haveMoved } = nodesOf(context);
+  const isGrouped = groups.length > 1;
+  const leaving =
+    haveMoved || isGrouped ? [groups.flatMap((group) => targets(context, group, 'leaving')).join(' ')] : [];
+  const staying = groups.flatMap((group) => {
+    const place = isGrouped ? `=${group.zone}=${group.weight.toFixed(2)}` : '';
+    return targets(context, group, 'wanted').map((target) => `${target}${place}`);
+  });
   return {
     name: 'build',
-    script: haveMoved ? moveRings : buildRings,
-    arguments: [
-      folder,
-      String(partitionPower),
-      String(minPartHours),
-      rings.join(' '),
-      ...leaving,
-      ...targets(context, 0, wanted),
-    ],
+    script: isGrouped ? groupRings : haveMoved ? moveRings : buildRings,
+    arguments: [folder, String(partitionPower), String(minPartHours), rings.join(' '), ...leaving, ...staying],
   };
 }
 
-/** The devices of storage nodes, from one number to before another, as rings name them. */
-function targets(context: Context<Swift>, from: number, to: number): readonly string[] {
-  const { named, host } = context;
+/** The devices of storage nodes that are wanted, or of those that leave, as rings name them. */
+function targets({ named, host }: Context<Swift>, group: NodeGroup, which: 'wanted' | 'leaving'): readonly string[] {
+  const { component, devices, wanted, running } = group;
+  const [from, to] = which === 'wanted' ? [0, wanted] : [wanted, running];
   return Array.from({ length: to - from }, (_, index) => from + index).flatMap((index) =>
-    devices(context).map((device) => `${named('storage')}-${index}.${host('storage')}/${device}`),
+    devices.map((device) => `${named(component)}-${index}.${host(component)}/${device}`),
   );
 }
 
 /** Waits until the rings have nothing of storage nodes that leave: then these end. */
 function removal(context: Context<Swift>): Job[] {
   const { named, spec } = context;
-  const { wanted, running } = nodesOf(context);
-  if (running === wanted) return [];
+  const { groups, areLeaving } = nodesOf(context);
+  if (!areLeaving) return [];
+  const leaving = groups.flatMap((group) => targets(context, group, 'leaving'));
   const names = [...kinds, ...policyRings(spec).map(({ name }) => name)];
   return [
     {
@@ -211,7 +244,7 @@ function removal(context: Context<Swift>): Job[] {
         {
           name: 'look',
           script: awaitRemoval,
-          arguments: [folder, ringFolder, names.join(' '), leftWords(context), ...targets(context, wanted, running)],
+          arguments: [folder, ringFolder, names.join(' '), leftWords(context), ...leaving],
         },
       ],
       mounts: [
@@ -227,8 +260,7 @@ const filesOf = (rings: readonly string[]) =>
   rings.flatMap((name) => [`${folder}/${name}.builder`, `${folder}/${name}.ring.gz`]);
 
 const again = (context: Context<Swift>, suffix: string) => {
-  const { wanted, running } = nodesOf(context);
-  const cron = running > wanted ? hourly(context, suffix) : nightly(context, suffix);
+  const cron = nodesOf(context).areLeaving ? hourly(context, suffix) : nightly(context, suffix);
   return { cron, suspend: false, deadlineSeconds: 3600 } as const;
 };
 
@@ -238,7 +270,7 @@ function rings(context: Context<Swift>): Job {
   return {
     suffix: 'rings',
     step: 'RingsReady',
-    needs: ['StorageNodesReady'],
+    needs: nodesOf(context).groups.map(({ step }) => step),
     image: 'swift-object',
     config: 'none',
     runs: [

@@ -8,6 +8,7 @@ import { SwiftError } from './swift-conf.ts';
 /** A device as rings name it. */
 export interface RingDevice {
   readonly id: number;
+  readonly zone: number;
   readonly ip: string;
   readonly port: number;
   readonly device: string;
@@ -92,7 +93,7 @@ export const ringBuilder: Program = command(async (process) => {
   switch (action) {
     case 'default':
       say(
-        `${path.split('/').at(-1)}, build version ${builder.devices.length}\n${2 ** builder.power} partitions, ${builder.count}.000000 replicas, 1 regions, 1 zones, ${builder.devices.length} devices, 0.00 balance, 0.00 dispersion`,
+        `${path.split('/').at(-1)}, build version ${builder.devices.length}\n${2 ** builder.power} partitions, ${builder.count}.000000 replicas, 1 regions, ${new Set(builder.devices.map((one) => one.zone)).size} zones, ${builder.devices.length} devices, 0.00 balance, 0.00 dispersion`,
       );
       return 0;
     case 'set_min_part_hours':
@@ -116,7 +117,7 @@ export const ringBuilder: Program = command(async (process) => {
         action === 'remove'
           ? 'marked for removal and will be removed next rebalance.'
           : `weight set to ${changed.weight}`;
-      say(`d${found.id}r1z1-${where} ${done}`);
+      say(`d${found.id}r1z${found.zone}-${where} ${done}`);
       return 0;
     }
     case 'add': {
@@ -126,9 +127,9 @@ export const ringBuilder: Program = command(async (process) => {
       }
       if (ip === undefined || device === undefined) throw new CommandError('Required argument missing', 2);
       const id = Math.max(-1, ...builder.devices.map((one) => one.id)) + 1;
-      const weight = Number(line.value('weight'));
-      save(process, path, { ...builder, devices: [...builder.devices, { id, ip, port, device, weight }] });
-      say(`Device d${id}r1z1-${where} with ${weight.toFixed(1)} weight got id ${id}`);
+      const [zone, weight] = ['zone', 'weight'].map((name) => Number(line.value(name))) as [number, number];
+      save(process, path, { ...builder, devices: [...builder.devices, { id, zone, ip, port, device, weight }] });
+      say(`Device d${id}r1z${zone}-${where} with ${weight.toFixed(1)} weight got id ${id}`);
       return 0;
     }
     case 'rebalance': {
@@ -159,27 +160,58 @@ export const ringBuilder: Program = command(async (process) => {
 });
 
 /** A device as `search` shows it. */
-function table({ replicas }: Builder, { id, ip, port, device, weight }: RingDevice): string {
+function table({ replicas }: Builder, { id, zone, ip, port, device, weight }: RingDevice): string {
   const parts = replicas.flat().filter((one) => one === id).length;
   const header =
     'Devices:    id  region  zone      ip address  port  replication ip  replication port      name weight partitions balance meta';
-  return `${header}\n ${id} 1 1 ${ip} ${port} ${ip} ${port} ${device} ${weight.toFixed(2)} ${parts} 0.00 `;
+  return `${header}\n ${id} 1 ${zone} ${ip} ${port} ${ip} ${port} ${device} ${weight.toFixed(2)} ${parts} 0.00 `;
 }
 
 function save({ files }: Process, path: string, builder: Builder): void {
   files.write(path, JSON.stringify(builder));
 }
 
-/** Moves one replica of a partition at most, and none of one that was moved lately. @returns how many were moved */
+/**
+ * How many replicas each device is to have, by its weight: of each partition one at most, and what is more than that goes to the
+ * others (swift/common/ring/builder.py, _build_replica_plan).
+ */
+function shares({ devices, count }: Builder, parts: number): Map<number, number> {
+  const found = new Map<number, number>(devices.map(({ id }) => [id, 0]));
+  let [open, left] = [devices.filter(({ weight }) => weight > 0), parts * count];
+  while (open.length > 0) {
+    const total = open.reduce((sum, { weight }) => sum + weight, 0);
+    const shareOf = ({ weight }: RingDevice) => (left * weight) / total;
+    const whole = open.filter((one) => shareOf(one) > parts);
+    for (const one of whole.length > 0 ? whole : open) found.set(one.id, Math.min(parts, Math.ceil(shareOf(one))));
+    left -= whole.length * parts;
+    open = whole.length > 0 ? open.filter((one) => !whole.includes(one)) : [];
+  }
+  return found;
+}
+
+/**
+ * Moves one replica of a partition at most, and none of one that was moved lately. As far as weights allow replicas of a
+ * partition are in different zones, then on different hosts. @returns how many were moved
+ */
 function rebalanced(builder: Builder, now: number): number {
   const { power, count, hours, devices, replicas, moved } = builder;
   const parts = 2 ** power;
-  const total = devices.reduce((sum, { weight }) => sum + weight, 0);
-  const spare = new Map(devices.map(({ id, weight }) => [id, Math.ceil((parts * count * weight) / total)]));
+  const spare = shares(builder, parts);
   for (const id of replicas.flat()) spare.set(id, (spare.get(id) ?? 0) - 1);
-  const take = (taken: readonly number[]): number | undefined => {
-    const [best] = [...spare].filter(([id]) => !taken.includes(id)).sort(([, one], [, other]) => other - one);
-    return best !== undefined && best[1] > 0 ? best[0] : undefined;
+  const spareOf = ({ id }: RingDevice) => spare.get(id) ?? 0;
+  const others = (taken: readonly number[]): RingDevice[] => {
+    const held = devices.filter(({ id }) => taken.includes(id));
+    const near = (one: RingDevice) => [
+      held.filter(({ zone }) => zone === one.zone).length,
+      held.filter(({ ip }) => ip === one.ip).length,
+      -spareOf(one),
+    ];
+    return devices
+      .filter(({ id, weight }) => !taken.includes(id) && weight > 0)
+      .sort((one, other) => {
+        const [first, second] = [near(one), near(other)];
+        return first.map((value, index) => value - (second[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
+      });
   };
   const assign = (replica: number, partition: number, id: number): void => {
     (replicas[replica] ??= [])[partition] = id;
@@ -190,17 +222,18 @@ function rebalanced(builder: Builder, now: number): number {
   for (let partition = 0; partition < parts; partition += 1) {
     const taken = () => replicas.flatMap((one) => one[partition] ?? []);
     for (let replica = taken().length; replica < count; replica += 1) {
-      const id = take(taken()) ?? devices.find((one) => !taken().includes(one.id))?.id ?? 0;
-      assign(replica, partition, id);
+      const free = others(taken());
+      assign(replica, partition, (free.find((one) => spareOf(one) > 0) ?? free[0])?.id ?? 0);
       changes += 1;
     }
     if (now - (moved[partition] ?? 0) < hours * 3_600_000) continue;
     const full = replicas.findIndex((one) => (spare.get(one[partition] ?? 0) ?? 0) < 0);
-    const id = full < 0 ? undefined : take(taken());
-    if (id === undefined) continue;
     const from = replicas[full]?.[partition] ?? 0;
+    const rest = taken().filter((id) => id !== from);
+    const to = full < 0 ? undefined : others(rest).find((one) => one.id !== from && spareOf(one) > 0);
+    if (to === undefined) continue;
     spare.set(from, (spare.get(from) ?? 0) + 1);
-    assign(full, partition, id);
+    assign(full, partition, to.id);
     changes += 1;
   }
   return changes;
