@@ -32,7 +32,7 @@ const session = (service: string): readonly OptionFacts[] => [
  * options that each of its stores has stand in no list (glance_store/driver.py).
  * Keystone registers `remote_id_attribute` for each protocol of federation (keystone/federation/utils.py).
  * Contexts of oslo.privsep have a group each (nova/privsep, cinder/privsep, neutron/privileged, os_brick/privileged, and the
- * plug-ins of os-vif).
+ * plug-ins of os-vif); Glance lists no options of it at all.
  * manila/coordination.py registers `backend_url` of `[coordination]`, which manila/opts.py lists in `[DEFAULT]`;
  * of NetApp's driver it leaves two lists out (manila/share/drivers/netapp/options.py).
  * octavia/common/config.py registers the options of a client of keystoneauth in `[neutron]`, and lists them nowhere.

@@ -387,3 +387,15 @@ test('a backend keeps volumes of images once the project and the user of these a
   expect(stolen.all).not.toContain('internal_tenant');
   expect(finds?.(['{user cinder-internal: {{a/b}}}'], {})).toEqual({});
 });
+
+test('where Glance keeps images as volumes, its project has no bounds for them, and they are cloned', () => {
+  const texts = (additionalStores: readonly object[]) => {
+    const told = { peers: { Glance: 'glance' }, peerSpecs: { Glance: { storageType: 'ceph', additionalStores } } };
+    return JSON.stringify(objectsOf(composed(sample, surroundings(read, told))));
+  };
+  const [none, some] = [texts([]), texts([{ name: 'blocks', type: 'cinder' }])];
+  expect(none).not.toMatch(/allowed_direct_url_schemes|found project/u);
+  expect(some).toContain('allowed_direct_url_schemes = cinder');
+  expect(some).toContain('found project/service');
+  expect(some).toContain('gigabytes');
+});

@@ -251,8 +251,7 @@ test('which Cinder has them is remembered; the type of new volumes may change', 
   const { status } = besideCinder(inVolumes);
   const lasting = { 'spec.additionalStores[name=blocks]': 'cinder', 'spec.cinderRef': 'Cinder cinder' };
   expect(status).toMatchObject({ lasting });
-  const told = (spec: object, was = lasting) =>
-    problemOf(besideCinder({ ...inVolumes, ...spec } as never, { lasting: was }));
+  const told = (spec: object, was = lasting) => problemOf(besideCinder({ ...inVolumes, ...spec }, { lasting: was }));
   expect(told({ additionalStores: [{ ...blocks, volumeType: 'ceph' }] })).toBeUndefined();
   expect(told({}, { ...lasting, 'spec.cinderRef': 'Cinder other' })).toContain('spec.cinderRef: it was Cinder other');
 });

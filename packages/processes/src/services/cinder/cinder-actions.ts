@@ -69,6 +69,10 @@ const actions: Readonly<Record<string, (use: Use) => Told | undefined>> = {
     saveVolume(schema, id, { status: asked['status'] });
     return undefined;
   },
+  'os-update_readonly_flag'({ schema, id, asked }) {
+    saveVolume(schema, id, { readonly: asked['readonly'] });
+    return undefined;
+  },
   'os-set_bootable'({ schema, id, asked }) {
     saveVolume(schema, id, { bootable: String(asked['bootable'] === true) });
     return undefined;

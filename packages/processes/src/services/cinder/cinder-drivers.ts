@@ -1,4 +1,5 @@
 import { CephError, connectToCeph } from '../../infrastructure/ceph.ts';
+import type { Row } from '../../infrastructure/mysql-protocol.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { nfs } from './cinder-nfs.ts';
@@ -46,4 +47,17 @@ function rbd({ process, config }: ServiceContext, section: string): string {
     );
   }
   return config.text(section, 'rbd_pool');
+}
+
+/** How a host reaches a volume of a backend (`initialize_connection`); of others than RBD no more than what they are called. */
+export function connectionOf({ process, config }: ServiceContext, section: string, volume: string): Row {
+  const driver = config.text(section, 'volume_driver');
+  if (!driver.endsWith('.RBDDriver')) return { driver_volume_type: driver };
+  const conf = process.files.read(config.text(section, 'rbd_ceph_conf'));
+  return {
+    driver_volume_type: 'rbd',
+    name: `${config.text(section, 'rbd_pool')}/volume-${volume}`,
+    auth_username: config.text(section, 'rbd_user'),
+    hosts: /^\s*mon[_ ]host\s*=\s*(.+)/mu.exec(conf)?.[1] ?? '',
+  };
 }

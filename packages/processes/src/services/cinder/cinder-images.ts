@@ -83,6 +83,7 @@ export async function fill(filling: Filling, volume: string, image: OfImage): Pr
     tenant !== undefined &&
     (await database.transaction('UPDATE', (schema) => useEntry(context, schema, volume, image)));
   if (isKept) return;
+  if (await isClone(filling, volume, image)) return;
   const reply = await askGlance(context, image, '/file');
   if (![200, 204].includes(reply.status)) throw httpError(reply, uuid(context.process.random));
   const bytes = (reply.body ?? '').length;
@@ -93,6 +94,32 @@ export async function fill(filling: Filling, volume: string, image: OfImage): Pr
     return keep(filling, schema, { row, image: image.id, size: Math.max(1, Math.ceil(bytes / 2 ** 30)), tenant });
   });
   if (words !== undefined) log.warning('cinder.volume.manager', words);
+}
+
+/**
+ * Whether the image is a volume of the same backend, of which a raw one is a clone: Glance shows where it is, and the options
+ * allow for it (`_clone_image_volume`). @throws PythonError
+ */
+async function isClone({ context, database }: Filling, id: string, image: OfImage): Promise<boolean> {
+  if (!context.config.list('DEFAULT', 'allowed_direct_url_schemes').includes('cinder')) return false;
+  const shown = JSON.parse((await askGlance(context, image, '')).body ?? '{}') as Row;
+  if (shown['container_format'] !== 'bare' || shown['disk_format'] !== 'raw') {
+    context.log.info('cinder.volume.flows.manager.create_volume', `Requested image ${image.id} is not in raw format.`);
+    return false;
+  }
+  const source = /^cinder:\/\/(?:.*\/)?([^/]+)$/u.exec(String(shown['direct_url']))?.[1];
+  const cloned = await database.transaction('UPDATE', (schema) => {
+    const [from, volume] = [source ?? '', id].map((one) => tableOf(schema, 'volumes').get(one));
+    if (from === undefined || volume === undefined || from['host'] !== volume['host']) return false;
+    volume['source_volid'] = source;
+    return true;
+  });
+  if (cloned)
+    context.log.info(
+      'cinder.volume.flows.manager.create_volume',
+      `Will clone a volume from the image volume ${source}.`,
+    );
+  return cloned;
 }
 
 interface Tenant {

@@ -3,6 +3,7 @@ import type { Database } from '../../oslo/database.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
+import { connectionOf } from './cinder-drivers.ts';
 import { type Filling, failed, fill, fillImage, type OfImage } from './cinder-images.ts';
 import { saveVolume, statusByAttachments } from './cinder-store.ts';
 
@@ -60,13 +61,13 @@ const tasks: Readonly<Record<string, Task>> = {
   },
   // A call: who asks waits for how the volume is reached.
   attachment_update: {
-    end(schema, { volume, attachment = '', connector = {} }) {
+    before: ({ context, backend }, { volume }) => Promise.resolve(connectionOf(context, backend, volume)),
+    end(schema, { volume, attachment = '', connector = {} }, found) {
       const { host, mountpoint } = connector;
       const change = { attach_status: 'attaching', attached_host: host, mountpoint };
       Object.assign(tableOf(schema, 'volume_attachment').get(attachment) ?? {}, change);
       saveVolume(schema, volume, { status: 'attaching' });
-      const [, pool] = String(tableOf(schema, 'volumes').get(volume)?.['host']).split('#');
-      return { driver_volume_type: 'rbd', data: { name: `${pool}/volume-${volume}` } };
+      return found;
     },
   },
   attachment_delete: { end: () => undefined },

@@ -93,7 +93,7 @@ it('a volume is reserved, attached and in use by an attachment, and free when th
   });
   const connector = { host: 'node1', mountpoint: '/dev/vdb' };
   expect((await send('PUT', `/attachments/${attachment}`, { attachment: { connector } })).body).toMatchObject({
-    attachment: { connection_info: { data: { name: `volumes/volume-${id}` } } },
+    attachment: { connection_info: { name: `volumes/volume-${id}` } },
   });
   expect(await status()).toBe('attaching');
   const complete = (version: string) =>

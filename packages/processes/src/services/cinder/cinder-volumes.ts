@@ -109,7 +109,7 @@ function copied(schema: Schema, call: Call, asked: Row): Row {
 }
 
 /** What is asked of a new volume. */
-type AskedVolume = Row & { readonly volume_type?: string; readonly imageRef?: string };
+type AskedVolume = Row & { readonly volume_type?: string | null; readonly imageRef?: string };
 
 /** Writes a volume down, and asks a scheduler for its place; gives it as it is shown. @throws Fault */
 export async function createVolume(
@@ -119,7 +119,8 @@ export async function createVolume(
   asked: AskedVolume,
 ): Promise<Row> {
   const { store, identity } = call;
-  const { name = null, volume_type: stated, imageRef } = asked;
+  const { name = null, volume_type, imageRef, metadata = {} } = asked;
+  const stated = volume_type ?? undefined;
   const image = imageRef === undefined ? {} : { image: await imageOf(context, identity, imageRef) };
   const fallback = context.config.text('DEFAULT', 'default_volume_type');
   const { volume, backend } = await store((schema) => {
@@ -145,6 +146,7 @@ export async function createVolume(
     const row = newVolume(context, {
       ...source,
       name,
+      metadata,
       size,
       volume_type_id: type['id'],
       project_id: identity.projectId,

@@ -14,11 +14,19 @@ import { locationsOf, StoreFault } from './image-store.ts';
 /** How an image is not found, in the API's words. */
 export const noImage = (id: string): string => `No image found with ID ${id}`;
 
-/** An image as the API shows it: locations are shown to nobody, nor who has staged it; the names of stores are. */
-export function shownImage(row: Row): Row {
+/**
+ * An image as the API shows it: locations are shown to nobody, nor who has staged it; the names of stores are. `places`: where
+ * it is, of what the model knows the URL of.
+ */
+export function shownImage(row: Row, places: boolean): Row {
   const stores = locationsOf(row).map(({ store }) => store);
   const shown = Object.entries(row).filter(([name]) => name !== 'locations' && name !== 'os_glance_stage_host');
-  return { ...Object.fromEntries(shown), ...(stores.length > 0 && { stores: stores.join(',') }) };
+  const direct = locationsOf(row).find(({ location }) => /^\w+:\/\//u.test(String(location)))?.['location'];
+  return {
+    ...Object.fromEntries(shown),
+    ...(stores.length > 0 && { stores: stores.join(',') }),
+    ...(places && direct !== undefined && { direct_url: direct }),
+  };
 }
 
 /** Images' data: read, written down, copied, and removed before the image is; all else about images is rows. */

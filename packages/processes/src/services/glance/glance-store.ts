@@ -7,6 +7,7 @@ import type { Log } from '../../oslo/log.ts';
 import { PythonError, SystemExit } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { makeDirectories } from '../../program-support.ts';
+import { openCinder } from './glance-cinder.ts';
 import { openSwift } from './glance-swift.ts';
 import { disabled, type ImageStore, StoreFault } from './image-store.ts';
 
@@ -28,14 +29,15 @@ const notLoaded = Symbol('not loaded');
 /**
  * Opens what `enabled_backends` names. A store that is not configured well only loses its add method: uploads fail, the
  * API runs (glance_store.driver, `configure`).
- * @throws SystemExit when the default store is missing or none
+ * @throws SystemExit when the default store is missing or none, PythonError
  */
-export function openStores(context: ServiceContext): GlanceStores {
+export async function openStores(context: ServiceContext): Promise<GlanceStores> {
   const { process, config, log } = context;
-  const open = (driver: string, id: string): ImageStore | undefined | typeof notLoaded => {
+  const open = async (driver: string, id: string): Promise<ImageStore | undefined | typeof notLoaded> => {
     if (driver === 'file') return openDirectory(process, config, log, id);
     if (driver === 'rbd') return openCluster(process, config, log, id);
     if (driver === 's3') return openS3(config, log, id);
+    if (driver === 'cinder') return openCinder(context, id);
     return driver === 'swift' ? openSwift(context, id, notLoaded) : undefined;
   };
   const named = config.list('DEFAULT', 'enabled_backends').map((entry) => {
@@ -66,7 +68,7 @@ export function openStores(context: ServiceContext): GlanceStores {
       );
       continue;
     }
-    const opened = open(driver, id);
+    const opened = await open(driver, id);
     if (opened !== notLoaded) places.set(id, opened);
   }
   const fallback = config.text('glance_store', 'default_backend');
@@ -79,9 +81,12 @@ export function openStores(context: ServiceContext): GlanceStores {
       if (!places.has(id)) throw new PythonError(unknownStore, `Store for identifier ${id} not found`);
       return places.get(id);
     },
-    of: (location) => holding(location, process, [...places.values()]),
+    of: (location) => places.get(inCinder(location)) ?? holding(location, process, [...places.values()]),
   };
 }
+
+/** The store that the location of a volume names. */
+const inCinder = ({ location }: Row): string => /^cinder:\/\/([^/]+)\//u.exec(String(location))?.[1] ?? '';
 
 /** How a store is called that there is none of. */
 export const unknownStore = 'glance_store.exceptions.UnknownScheme';

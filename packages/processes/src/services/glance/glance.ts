@@ -41,7 +41,7 @@ export const glance = model({
 async function serve(context: CommandContext): Promise<number> {
   const { process, config, log } = context;
   demandPipeline(context);
-  const stores = openStores(context);
+  const stores = await openStores(context);
   const cache = cacheOf(context);
   const port = config.integer('DEFAULT', 'bind_port', 9292);
   const host = config.text('DEFAULT', 'bind_host');
@@ -103,7 +103,7 @@ function images(context: CommandContext, stores: GlanceStores, cache: ImageCache
         saving: (row, { project }, before) => {
           if (before === undefined) Object.assign(row, { status: 'queued', owner: project });
         },
-        shown: shownImage,
+        shown: (row) => shownImage(row, context.config.boolean('DEFAULT', 'show_image_direct_url')),
         listed: () => ({ schema: '/v2/schemas/images', first: '/v2/images' }),
       },
       { path: 'metadefs/namespaces', table: 'metadef_namespaces', readOnly: true },

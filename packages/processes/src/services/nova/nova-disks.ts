@@ -30,8 +30,7 @@ export const disksOf = async (objects: NovaObjects, uuid: string): Promise<reado
   (await objects.run<Row[]>('bdm_get', { instance_uuid: uuid })).filter(({ volume_id: volume }) => volume !== null);
 
 /** What the hypervisor calls a disk: as Cinder says that it is reached. */
-const sourceOf = ({ connection_info: info }: Row): string =>
-  String((info as { data?: { name?: string } } | undefined)?.data?.name);
+const sourceOf = ({ connection_info: info }: Row): string => String((info as { name?: string } | undefined)?.name);
 
 /** What the hypervisor calls the disks of a server. */
 export const sourcesOf = async (objects: NovaObjects, uuid: string): Promise<readonly string[]> =>
