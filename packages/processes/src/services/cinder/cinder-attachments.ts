@@ -54,7 +54,9 @@ const attachments = (context: ServiceContext, messaging: Messaging): Owned => ({
       const own = { volume_id: id, instance_uuid };
       // A server that moves has it twice for a while.
       const isMoving =
-        ['in-use', 'reserved'].includes(String(status)) && rowsOf(schema, 'volume_attachment', own).length > 0;
+        instance_uuid !== undefined &&
+        ['in-use', 'reserved'].includes(String(status)) &&
+        rowsOf(schema, 'volume_attachment', own).length > 0;
       if (!states.includes(String(status)) && !isMoving)
         throw new Fault(
           400,
