@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { Pod, Secret } from '@openstack-operator/kube';
+import { Pod, parseTimestamp, Secret } from '@openstack-operator/kube';
 import {
   annotations,
   Keystone,
@@ -66,7 +66,7 @@ test('an authority is replaced on request, once, and says how far that is', asyn
   const { cloud } = await readyCloud({ spec: small });
   const first = told(cloud, 'MariaDB');
   expect(first).toMatchObject({ generation: 1 });
-  expect(Date.parse(first?.ends ?? '') - Date.parse(first?.next ?? '')).toBe((3650 * 86_400_000) / 3);
+  expect(parseTimestamp(first?.ends ?? '') - parseTimestamp(first?.next ?? '')).toBe((3650 * 86_400_000) / 3);
   const [before] = certificatesIn(textOf(cloud, authorities.MariaDB, 'ca.crt'));
   const keys = Object.keys(dataOf(cloud, authorities.MariaDB));
   const key = textOf(cloud, authorities.MariaDB, 'ca.key');

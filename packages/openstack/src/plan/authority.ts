@@ -199,9 +199,11 @@ function awaitedPod(
     if (['Succeeded', 'Failed'].includes(phase)) continue;
     const said = (what: string) => ({ awaited: `pod ${pod.metadata.name} ${what}`, requeueAfter: lookedAgain });
     const created = parseTimestamp(pod.metadata.creationTimestamp ?? '');
-    if (state.phase === 'Trusted' && created < state.begun) {
-      if (pod.metadata.labels?.['batch.kubernetes.io/controller-uid'] !== undefined) return said('is to end');
-      if (readsOnce(pod, name)) return said('is to be replaced');
+    if (state.phase === 'Trusted') {
+      // Jobs read Secrets of other resources, which have the next one later than the authority's own.
+      const isOfJob = pod.metadata.labels?.['batch.kubernetes.io/controller-uid'] !== undefined;
+      if (isOfJob && created <= settled) return said('is to end');
+      if (created < state.begun && readsOnce(pod, name)) return said('is to be replaced');
     }
     // What is on no node yet mounts what there is then.
     const { nodeName } = (pod['spec'] ?? {}) as { readonly nodeName?: string };
