@@ -33,7 +33,7 @@ const enabled = (isOptional: boolean) =>
  * The spec of a child as a field of the control plane: without what the control plane says for all, and without
  * defaults (the child's own CRD sets them; here they would hide that a field was left to the control plane).
  *
- * Shapes that services share are only named here: thirty services with some 9 KB of them each would not fit into one
+ * A field is described by its first sentence. Shapes that services share are only named here: thirty services with some 9 KB of them each would not fit into one
  * CRD. Their fields are those of the child's own CRD, which documents and checks them: `validate` by its schema, the
  * operator by a dry run of each child before the first is written.
  *
@@ -76,9 +76,7 @@ export function embedded<S>(api: Api<S>, what: string, isOptional = false): Fiel
         ...Object.fromEntries(
           kept.map(([name, child]) => [
             name,
-            isShared(name)
-              ? { ...opened(child), description: seeKind }
-              : loosened(name === 'replicas' ? brief(child) : child, name),
+            isShared(name) ? { ...opened(child), description: seeKind } : loosened(brief(child), name),
           ]),
         ),
       },
