@@ -24,7 +24,7 @@ async function endpoint(other?: string): Promise<string> {
     what: 'the identifier of the endpoint of images',
     seconds: 300,
     probe: async () => {
-      const found = await glance('{.status.found.endpoint image}');
+      const found = await glance("{.status.found['endpoint image']}");
       return found === '' || found === other ? undefined : found;
     },
     explain: () => glance('{.status.conditions}'),

@@ -180,7 +180,7 @@ test('a default that was changed is set back, an endpoint that was made anew is 
   await cloud.ready();
   expect(await make(cloud, one)).toEqual(anImage);
   expect(await defaults(cloud)).toMatchObject({ image_count_total: 1 });
-});
+}, 300_000);
 
 test('the service goes with its limits, but not with those of projects', async () => {
   const cloud = await limited();
