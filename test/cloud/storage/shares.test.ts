@@ -102,7 +102,7 @@ test('enabled later, Manila keeps shares in CephFS: mounted, written, copied by 
   });
   expect(JSON.parse(shown.text)).toMatchObject({ share: { share_type_name: 'project' } });
   const large = { name: `${prefix}large`, size: 3, share_protocol: 'CEPHFS' };
-  await expect(user.call('shared_file_system.create_share', large)).rejects.toThrow(/larger than maximum/u);
+  await expect(user.call('shared_file_system.create_share', large)).rejects.toThrow(/maximum allowable size of '2'/u);
   const rule = await allow(user, share);
   const client = { user: alice, key: rule.access_key };
   const location = await locationOf(user, share);

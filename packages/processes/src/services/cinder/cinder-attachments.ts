@@ -87,14 +87,11 @@ const attachments = (context: ServiceContext, messaging: Messaging): Owned => ({
   },
   async remove({ request, store }, { id, volume_id: volume, attach_status: status, instance_uuid, connection_info }) {
     // Else a user would take a disk away from under a guest (cinder.volume.api.API.attachment_deletion_allowed).
-    if (
-      instance_uuid !== undefined &&
-      connection_info !== undefined &&
-      headerOf(request, 'x-service-token') === undefined
-    )
+    const isHeld = typeof instance_uuid === 'string' && connection_info !== undefined;
+    if (isHeld && headerOf(request, 'x-service-token') === undefined)
       throw new Fault(
         409,
-        `ConflictNovaUsingAttachment: Detach volume from instance ${String(instance_uuid)} using the Compute API`,
+        `ConflictNovaUsingAttachment: Detach volume from instance ${instance_uuid} using the Compute API`,
       );
     const queue = await store((schema) => queueOf(tableOf(schema, 'volumes').get(String(volume)) ?? {}));
     if (status !== 'reserved')
