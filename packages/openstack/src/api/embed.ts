@@ -85,7 +85,7 @@ export function embedded<S>(api: Api<S>, what: string, isOptional = false): Fiel
   };
 }
 
-/** Shapes that services have from the same builders, those of core/v1, and lists that are long and claim no nodes; so has every reference. */
+/** Shapes that services have from the same builders, and those of core/v1; so has every reference. */
 const sharedShapes: readonly string[] = [
   'affinity',
   'bridgeMappings',
@@ -102,7 +102,6 @@ const sharedShapes: readonly string[] = [
   'policy',
   'recordsAudit',
   'resources',
-  'storageGroups',
   'tls',
   'tolerations',
 ];

@@ -11,14 +11,14 @@ export function specMistakes(spec: ServiceSpec): string[] {
   const components = Object.entries(spec.components ?? {}).map(
     ([name, overrides]): readonly [string, ComponentOverrides] => [`spec.components.${name}`, overrides],
   );
-  return [['spec', spec] as const, ...components].flatMap(([path, { resources, ...placement }]) => [
+  return [['spec', spec] as const, ...components].flatMap(([path, { resources, ...scheduling }]) => [
     ...resourceMistakes(resources, `${path}.resources`),
-    ...placementMistakes(placement, path),
+    ...schedulingMistakes(scheduling, path),
   ]);
 }
 
 /** The same of where pods may run; `path` is that of what says it. */
-export function placementMistakes(
+export function schedulingMistakes(
   { nodeSelector, tolerations }: Pick<ComponentOverrides, 'nodeSelector' | 'tolerations'>,
   path: string,
 ): string[] {

@@ -53,9 +53,9 @@ export function replicasOf({
 /** The Deployment, StatefulSet or DaemonSet of a component. */
 export function workload(input: ComponentInput): KubeObject {
   const { service, context, name, component, main } = input;
-  const { placement } = component;
+  const { scheduling } = component;
   const stated = context.spec.components?.[component.variantOf ?? name];
-  const overrides = placement === undefined ? stated : { ...stated, ...placement };
+  const overrides = scheduling === undefined ? stated : { ...stated, ...scheduling };
   const selector = selectorOf(service.name, context.name, name);
   const metadata = {
     name: workloadName(input),

@@ -189,7 +189,7 @@ export interface Component {
   /** The component that the user's settings speak of, when this one is a variant of it (a node group's). */
   readonly variantOf?: string;
   /** Where its pods may run, when it is a variant: it overrides what the user says of the component. */
-  readonly placement?: {
+  readonly scheduling?: {
     readonly nodeSelector?: Readonly<Record<string, string>>;
     readonly tolerations?: NonNullable<Tolerations>;
   };

@@ -1,4 +1,4 @@
-import { placementMistakes } from '../../engine/compose/spec-mistakes.ts';
+import { schedulingMistakes } from '../../engine/compose/spec-mistakes.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { fixedOf } from './groups.ts';
 import { defaults, mostRingBytes, type Swift } from './kind.ts';
@@ -9,7 +9,7 @@ const pathOf = (name: string): string => `spec.storageGroups[name=${name}]`;
 
 /** What of groups Kubernetes would refuse. */
 export const groupFindings = ({ spec: { storageGroups = [] } }: Context<Swift>) => ({
-  mistakes: storageGroups.flatMap((group) => placementMistakes(group, pathOf(group.name))),
+  mistakes: storageGroups.flatMap((group) => schedulingMistakes(group, pathOf(group.name))),
 });
 
 /** What a Swift with groups asks for and cannot have: without groups the API server refuses it. */

@@ -35,7 +35,7 @@ export interface NodeGroup {
   readonly weight: number;
   readonly devices: readonly string[];
   readonly storage: NonNullable<StorageGroup['storage']>;
-  readonly placement?: NonNullable<Component['placement']>;
+  readonly scheduling?: NonNullable<Component['scheduling']>;
   readonly wanted: number;
   /** Those that are wanted, and those that leave: they run until the rings have nothing of them. */
   readonly running: number;
@@ -109,7 +109,7 @@ function groupOf({ spec }: Context<Swift>, group: StorageGroup) {
     weight: group.weight ?? Math.max(0.01, bySize),
     devices: devicesOf(group),
     storage,
-    placement: { ...(nodeSelector && { nodeSelector }), ...(tolerations && { tolerations }) },
+    scheduling: { ...(nodeSelector && { nodeSelector }), ...(tolerations && { tolerations }) },
   };
 }
 

@@ -143,7 +143,7 @@ function storageNodes(context: Context<Swift>): Readonly<Record<string, Componen
 function storageNode(context: Context<Swift>, group: NodeGroup): Component {
   const { checkDevices: isChecked = true } = context.spec;
   const { size = volumeSize, ...storage } = group.storage;
-  const { running: replicas, step, devices, placement } = group;
+  const { running: replicas, step, devices, scheduling } = group;
   const server = (kind: keyof typeof servers) => ({
     runs: { command: [`swift-${kind}-server`, `/etc/swift/${kind}-server.conf`, '-v'] },
     health: { get: '/healthcheck', port: kind },
@@ -158,7 +158,7 @@ function storageNode(context: Context<Swift>, group: NodeGroup): Component {
     config: 'storage',
     replicas,
     step,
-    ...(placement && { placement }),
+    ...(scheduling && { scheduling }),
     ...(isChecked && { init: [{ name: 'check', runs: { script: checkDevices, arguments: devices } }] }),
     ...server('object'),
     sidecars: [
