@@ -181,6 +181,7 @@ const remote = { name: 'remote', type: 's3', s3 };
 const wrongStores: readonly (readonly [string, string, object[]])[] = [
   ['[0]', 'type ceph needs cephPoolName', [{ name: 'fast', type: 'ceph' }]],
   ['[0]', 'cephPoolName can be set for type ceph only', [{ ...store, type: 'swift' }]],
+  ['[0]', 'volumeType can be set for type cinder only', [{ ...store, volumeType: 'images' }]],
   ['[0]', 'type s3 needs s3', [{ name: 'fast', type: 's3' }]],
   ['[0]', 's3 can be set for type s3 only', [{ ...store, s3 }]],
   ['[0].name', 'a store that storageType makes, or a section of glance-api.conf', [{ ...store, name: 'local' }]],
@@ -198,6 +199,15 @@ const glanceRules = [
     'of no use with storageType pvc',
     { imageCache: { maxSize: '10Gi' } },
     { storageType: 'swift', imageCache: { maxSize: '10Gi' } },
+  ),
+  ...['imageSizeTotal', 'imageStageTotal'].map((name) =>
+    refused(
+      Glance,
+      `spec.registeredLimits.${name}`,
+      'expected less than 2Pi',
+      { registeredLimits: { [name]: '2Pi' } },
+      { registeredLimits: { [name]: '1Pi' } },
+    ),
   ),
   ...wrongStores.map(([at, words, wrong]) =>
     refused(Glance, `spec.additionalStores${at}`, words, { additionalStores: wrong }, { additionalStores: [store] }),

@@ -28,8 +28,8 @@ function isWritten(value: unknown, path: readonly string[]): boolean {
 const ofSome = ['jobs', 'volumes', 'schedules', 'found', 'lasting', 'references', 'peers'];
 /** Those that are only there during an upgrade (test/sandbox/made-up-release). */
 const ofUpgrades = ['release.phase'];
-/** Those of a cloud that comes to TLS, and of agents that are replaced meanwhile (control-plane-tls.test.ts). */
-const ofTls = ['tls', 'tlsGeneration', 'agentsLeaving'];
+/** Those of a cloud that comes to TLS, and of agents that are replaced meanwhile (control-plane-tls.test.ts, authority-rotation.test.ts). */
+const ofTls = ['tls', 'tlsGeneration', 'agentsLeaving', 'authorities'];
 /** Those that answer an annotation (restore.test.ts, rotation.test.ts, maintenance.test.ts). */
 const ofRequests = ['lastHandledReconcileAt', 'rotated', 'nodes[].maintenance.phase', 'nodes[].maintenance.message'];
 /** What a Ceph says that is in the cluster (ceph-setup.test.ts). */

@@ -140,7 +140,8 @@ export const common = {
   volumes: map(
     'Volume claims by name, with their uid. A claim with another uid is an empty volume. It is reported, and not used.',
     string('uid of the claim.', { maxLength: 64 }),
-    { maxProperties: 64 },
+    // A Swift has as many devices as rings have room for.
+    { maxProperties: 1024 },
   ),
   jobs: map(
     'Finished Jobs by name, with the hash of what they ran. A Job with the same hash is not run again.',

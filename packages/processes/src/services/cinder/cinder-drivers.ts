@@ -52,7 +52,7 @@ function rbd({ process, config }: ServiceContext, section: string): string {
 /** How a host reaches a volume of a backend (`initialize_connection`); of others than RBD no more than what they are called. */
 export function connectionOf({ process, config }: ServiceContext, section: string, volume: string): Row {
   const driver = config.text(section, 'volume_driver');
-  if (!driver.endsWith('.RBDDriver')) return { driver_volume_type: driver };
+  if (!driver.endsWith('.RBDDriver')) return { driver_volume_type: driver, name: `${section}/volume-${volume}` };
   const conf = process.files.read(config.text(section, 'rbd_ceph_conf'));
   return {
     driver_volume_type: 'rbd',
