@@ -6,7 +6,7 @@ interface PodSpec {
   readonly hostNetwork?: boolean;
   readonly affinity?: unknown;
   readonly containers?: readonly { readonly env?: unknown }[];
-  readonly volumes?: readonly { readonly configMap?: object; readonly secret?: object }[];
+  readonly volumes?: readonly { readonly name?: string; readonly configMap?: object; readonly secret?: object }[];
 }
 type Workload = { readonly template?: { readonly spec?: PodSpec } };
 
@@ -48,9 +48,9 @@ export function slim(object: StoredObject): StoredObject {
 }
 
 function podSpec({ nodeName, hostNetwork, affinity, containers = [], volumes = [] }: PodSpec = {}): PodSpec {
-  const mounted = volumes.flatMap(({ configMap, secret }): NonNullable<PodSpec['volumes']> => {
+  const mounted = volumes.flatMap(({ name, configMap, secret }): NonNullable<PodSpec['volumes']> => {
     if (configMap !== undefined) return [{ configMap }];
-    return secret === undefined ? [] : [{ secret }];
+    return secret === undefined ? [] : [{ ...(name !== undefined && { name }), secret }];
   });
   return {
     ...(nodeName === undefined ? {} : { nodeName }),

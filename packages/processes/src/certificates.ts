@@ -34,6 +34,8 @@ export function certificateProblem(
 }
 
 function authoritiesIn(trusted = ''): X509Certificate[] {
+  // OpenSSL loads nothing of a file whose lines run into each other.
+  if (/-----END CERTIFICATE-----[^\r\n]/u.test(trusted)) return [];
   const blocks = trusted.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? [];
   return blocks.map((block) => new X509Certificate(block));
 }

@@ -80,8 +80,8 @@ export type Action = Planned &
         readonly missing: readonly string[];
         /** It is rotated: by its `rotation`, or as its `succession` has it. */
         readonly rotate: boolean;
-        /** A key that gets the values of others, one after the other. */
-        readonly bundle?: { readonly key: string; readonly of: readonly string[] };
+        /** A key that gets the values of others, one after the other, and more. */
+        readonly bundle?: { readonly key: string; readonly of: readonly string[]; readonly more: string };
       }
     | {
         /** Makes a Secret hold what another one holds; nothing, when there is no other one. */

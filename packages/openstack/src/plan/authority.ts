@@ -3,6 +3,7 @@ import { parseTimestamp, type StoredObject, timestamp } from '@openstack-operato
 import type { authorityPhases } from '../api/status.ts';
 import type { Observed } from '../assess/observed.ts';
 import { annotations } from '../engine/names/names.ts';
+import { isOfUsers } from '../engine/objects/pod-volumes.ts';
 import { conditionOf, requestOf } from '../engine/status/conditions.ts';
 import { eventOf } from '../engine/status/event-reasons.ts';
 import { authorityKeys } from '../engine/vocabulary/certificate.ts';
@@ -37,6 +38,8 @@ interface AuthorityState {
   /** The one that signs, and the one that goes or comes. */
   readonly signing: string;
   readonly other?: string;
+  /** What somebody else has added to the file, and is kept in it. */
+  readonly added: string;
   /** When the newest one was made, in milliseconds since the epoch. */
   readonly begun: number;
 }
@@ -48,9 +51,10 @@ const textOf = (secret: StoredObject, key: string): string =>
   Buffer.from(dataOf(secret)[key] ?? '', 'base64').toString();
 const bytesOf = (text: string): string => Buffer.from(text).toString('base64');
 
-/** The certificates of a file (RFC 7468), one by one. */
+/** The certificates of a file (RFC 7468), one by one, each with a line's end: the next one begins on a line of its own. */
 function blocksOf(text: string): string[] {
-  return text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/gu) ?? [];
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? [];
+  return blocks.map((block) => `${block}\n`);
 }
 
 /** The certificate that a text is; undefined for what is none. */
@@ -75,19 +79,25 @@ function hasNext(secret: StoredObject): boolean {
 /** Where the replacement of a Secret's authority stands: its keys say so. Undefined for a Secret without a certificate of one. */
 function stateOf(secret: StoredObject): AuthorityState | undefined {
   const blocks = blocksOf(textOf(secret, authorityKeys.certificate));
-  const [signing, other] = blocks;
+  const [signing, other, ...others] = blocks;
   if (signing === undefined || read(signing) === undefined) return undefined;
+  const added = others.join('');
   const generation = generationOf(secret);
   const madeAt = (text: string) => (read(text)?.validFromDate.getTime() ?? 0) + backdated;
   if (Object.values(nextKeys).some((key) => (dataOf(secret)[key] ?? '') !== '')) {
     const isWhole = hasNext(secret) && other?.trim() === textOf(secret, nextKeys.certificate).trim();
     return isWhole && other !== undefined
-      ? { generation, phase: 'Trusted', signing, other, begun: madeAt(other) }
-      : { generation, again: true, signing, begun: madeAt(signing) };
+      ? { generation, phase: 'Trusted', signing, other, added, begun: madeAt(other) }
+      : { generation, again: true, signing, added, begun: madeAt(signing) };
   }
   const signs = { generation, signing, begun: madeAt(signing) };
-  return other === undefined ? signs : { ...signs, phase: 'Signing', other };
+  const isBefore =
+    other !== undefined && formerOf(other) === secret.metadata.annotations?.[annotations.formerAuthority];
+  return isBefore ? { ...signs, phase: 'Signing', other, added } : { ...signs, added: (other ?? '') + added };
 }
+
+/** How the one before is known from what somebody else has added. */
+const formerOf = (certificate: string): string | undefined => read(certificate)?.fingerprint256;
 
 function generationOf({ metadata }: StoredObject): number {
   const number = Number(metadata.annotations?.[annotations.generation]);
@@ -125,10 +135,13 @@ function turnOf(desired: GeneratedSecret, secret: StoredObject, observed: Observ
       ? { act: 'trust' }
       : { requeueAfter: Math.min(until, longestWait) };
   }
+  // It can no longer serve anybody who waits for the next one.
+  if (state.phase === 'Trusted' && (read(state.signing)?.validToDate.getTime() ?? 0) <= now) return { act: 'sign' };
   const ofOthers = awaitedSecret(state, secret, observed);
   if (ofOthers !== undefined) return { awaited: ofOthers, requeueAfter: lookedAgain };
   const settled = parseTimestamp(secret.metadata.annotations?.[annotations.rotatedAt] ?? '');
-  if (Number.isNaN(settled)) return { act: 'settle' };
+  // A clock that was ahead has said so.
+  if (Number.isNaN(settled) || settled > now) return { act: 'settle' };
   return awaitedPod(state, secret, { observed, settled }) ?? { act: state.phase === 'Trusted' ? 'sign' : 'retire' };
 }
 
@@ -168,6 +181,7 @@ function signedIn(secret: StoredObject, authority: string): boolean {
 
 /** A volume of a pod, as far as it is followed. */
 interface Volume {
+  readonly name?: string;
   readonly secret?: { readonly secretName?: string; readonly items?: readonly unknown[] };
 }
 
@@ -222,9 +236,14 @@ function mounts(pod: StoredObject, secrets: ReadonlySet<string>): boolean {
   return volumesOf(pod).some(({ secret }) => secrets.has(secret?.secretName ?? ''));
 }
 
-/** Whether a pod mounts the certificate as a file, which stays as it was. A directory has some keys alone: not that of the authority. */
+/**
+ * Whether a pod mounts the certificate as a file, which stays as it was. A directory has some keys alone: not that of the
+ * authority. What users mount besides is theirs.
+ */
 function readsOnce(pod: StoredObject, name: string): boolean {
-  return volumesOf(pod).some(({ secret }) => secret?.secretName === name && secret.items === undefined);
+  return volumesOf(pod).some(
+    (one) => one.secret?.secretName === name && one.secret.items === undefined && !isOfUsers(one),
+  );
 }
 
 /** Who is what while an authority is replaced, and what that waits for. */
@@ -275,7 +294,7 @@ export function planAuthority(
     return { actions: [{ ...action, ...more }] };
   };
   const rotated = (what: string) => ({ event: eventOf('KeysRotated', `Secret ${secret.metadata.name}: ${what}`) });
-  const { generation, signing, other = '' } = state;
+  const { generation, signing, other = '', added } = state;
   switch (turn.act) {
     case 'trust':
       return trust(desired, secret, { state, update });
@@ -283,18 +302,26 @@ export function planAuthority(
       return update(withAnnotation(secret, annotations.rotatedAt, timestamp({ now: () => observed.now })));
     case 'sign': {
       const { [nextKeys.certificate]: _certificate, [nextKeys.key]: key = '', ...data } = dataOf(secret);
-      const signs = { ...data, [authorityKeys.certificate]: bytesOf(other + signing), [authorityKeys.key]: key };
+      const signs = {
+        ...data,
+        [authorityKeys.certificate]: bytesOf(other + signing + added),
+        [authorityKeys.key]: key,
+      };
       const missing = Object.entries(desired.values).flatMap(([name, one]) =>
         one.type === 'certificate' && one.signedBy?.key === authorityKeys.key ? [name] : [],
       );
-      return update(withoutTime({ ...secret, data: signs }), {
+      const marked = withAnnotation(secret, annotations.formerAuthority, formerOf(signing) ?? '');
+      return update(withoutTime({ ...marked, data: signs }), {
         missing,
         ...rotated(`authority ${generation} signs; the key of the one before is deleted`),
       });
     }
     case 'retire': {
-      const data = { ...dataOf(secret), [authorityKeys.certificate]: bytesOf(signing) };
-      return update({ ...secret, data }, rotated(`authority ${generation} alone is trusted`));
+      const data = { ...dataOf(secret), [authorityKeys.certificate]: bytesOf(signing + added) };
+      return update(
+        { ...without(secret, annotations.formerAuthority), data },
+        rotated(`authority ${generation} alone is trusted`),
+      );
     }
   }
 }
@@ -304,7 +331,7 @@ function trust(
   desired: GeneratedSecret,
   secret: StoredObject,
   {
-    state: { generation, signing },
+    state: { generation, signing, added },
     update,
   }: {
     readonly state: AuthorityState;
@@ -326,7 +353,7 @@ function trust(
     {
       desired: { ...desired, values: { ...desired.values, ...next } },
       missing: Object.keys(next),
-      bundle: { key: authorityKeys.certificate, of: [authorityKeys.certificate, nextKeys.certificate] },
+      bundle: { key: authorityKeys.certificate, of: [authorityKeys.certificate, nextKeys.certificate], more: added },
       event: eventOf(
         'KeysRotated',
         `Secret ${secret.metadata.name}: authority ${generation + 1} is trusted beside the one before`,
@@ -336,8 +363,10 @@ function trust(
 }
 
 /** The Secret without the time from which on all Secrets have what is new. */
-function withoutTime(secret: StoredObject): StoredObject {
-  const { [annotations.rotatedAt]: _before, ...others } = secret.metadata.annotations ?? {};
+const withoutTime = (secret: StoredObject): StoredObject => without(secret, annotations.rotatedAt);
+
+function without(secret: StoredObject, annotation: string): StoredObject {
+  const { [annotation]: _before, ...others } = secret.metadata.annotations ?? {};
   return { ...secret, metadata: { ...secret.metadata, annotations: others } };
 }
 

@@ -276,3 +276,34 @@ test('an authority is replaced when two thirds of its time are over, and not bef
   expect(after?.subject).toBe('CN=db authority 2');
   expect(after?.verify(before?.publicKey ?? after.publicKey)).toBe(false);
 });
+
+test('what somebody has added to the file stays there, and its lines do not run into each other', async () => {
+  const world = new World(2, true);
+  const source = { random: world.random, now: world.clock.now(), other: () => '' };
+  const added = generateValues({ ...authority }, {}, source)['ca.crt'] ?? '';
+  const file = () => world.value('db-tls', 'ca.crt');
+  const [first] = world.secrets;
+  world.put('db-tls', { ...decodeData(first?.['data']), 'ca.crt': (file() + added).trim() });
+  const before = file();
+  for (let round = 0; round < 3; round += 1) {
+    await world.reconcile();
+    await world.pass(minute);
+  }
+  expect(file()).toBe(before);
+
+  world.asked = 'first';
+  const isDone = () => blocks(file())[0]?.subject === 'CN=db authority 2' && blocks(file()).length === 2;
+  const lengths = new Set<number>();
+  for (let round = 0; round < 500 && !isDone(); round += 1) {
+    await world.reconcile();
+    await world.pass(minute);
+    lengths.add(blocks(file()).length);
+    expect(file()).not.toMatch(/-----END CERTIFICATE-----[^\n]/u);
+    expect(file()).toContain(added.trim());
+    // Whatever reads the file once is replaced by then.
+    for (const pod of world.pods) Object.assign(pod, { created: world.clock.now() });
+    expect(world.strangers()).toEqual([]);
+  }
+  expect(isDone()).toBe(true);
+  expect([...lengths]).toEqual([3, 2]);
+});

@@ -55,7 +55,7 @@ export async function updateSecret(
     Object.fromEntries(kept),
     await sourcesOf(context, desired),
   );
-  if (bundle !== undefined) data[bundle.key] = bundle.of.map((key) => data[key]).join('');
+  if (bundle !== undefined) data[bundle.key] = bundle.of.map((key) => data[key]).join('') + bundle.more;
   const { rotation } = desired;
   if (!rotate) return await replace(context, { ...live, metadata }, data);
   const keys = rotation === undefined ? data : rotated(data, rotation.maxActiveKeys, fernetKey(context.random));

@@ -194,6 +194,13 @@ export const wellKnownAnnotations = {
     value: 'the value of `rotate-at`, or `rotate-authority-at`',
     means: 'For which request the password was generated, or the authority.',
   },
+  formerAuthority: {
+    name: `${prefix}/former-authority`,
+    by: 'operator',
+    on: 'Secrets with an authority',
+    value: 'the fingerprint (SHA-256) of a certificate',
+    means: 'Which authority was before the one that signs, and is trusted until nobody shows a certificate of it.',
+  },
   generation: {
     name: `${prefix}/generation`,
     by: 'operator',

@@ -4,6 +4,12 @@ import type { Mount } from '../vocabulary/component.ts';
 import type { ExtraVolume } from '../vocabulary/surroundings.ts';
 import type { PodInput } from './pod.ts';
 
+/** Volumes of users are called so. */
+const extra = 'extra-';
+
+/** Whether a volume of a pod is what users mount besides (`extraVolumes`). */
+export const isOfUsers = ({ name = '' }: { readonly name?: string }): boolean => name.startsWith(extra);
+
 /** Where clients look for it. */
 const apiAccessPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 
@@ -94,7 +100,7 @@ export class PodVolumes {
 
   /** Its name is told apart from those of the operator's own. */
   #extra({ name: own, mountPath, subPath, readOnly, ...source }: ExtraVolume): void {
-    const name = `extra-${own}`;
+    const name = `${extra}${own}`;
     this.#volume(name, source);
     this.mounts.push(defined({ name, mountPath, subPath, readOnly }));
   }
