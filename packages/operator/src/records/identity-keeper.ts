@@ -69,7 +69,8 @@ export class IdentityKeeper {
     }
   }
 
-  async service({ type, name, description, endpoints }: ServiceRecord): Promise<Entity> {
+  async service(record: ServiceRecord): Promise<Entity> {
+    const { type, name, description, endpoints } = record;
     const named = async () => (await this.#list('services', { type })).filter((one) => one['name'] === name);
     if ((await named()).length === 0) {
       await this.#api.call('POST', '/services', { service: { type, name, description, enabled: true } });
@@ -79,6 +80,7 @@ export class IdentityKeeper {
     if (kept === undefined) throw new Error(`service ${name} of type ${type} is gone again: somebody deletes it`);
     for (const other of others) {
       if (!(await this.#isOurs(other, endpoints))) continue;
+      await this.#removeLimits(other, record);
       await this.#removeService(other, `a second service ${name}`);
     }
     if (kept['enabled'] === false) {
@@ -139,7 +141,8 @@ export class IdentityKeeper {
     return kept.id;
   }
 
-  async withdraw({ type, name, endpoints }: ServiceRecord): Promise<void> {
+  async withdraw(record: ServiceRecord): Promise<void> {
+    const { type, name, endpoints } = record;
     const { region, ...urls } = endpoints;
     const named = (await this.#list('services', { type })).filter((one) => one['name'] === name);
     for (const service of named) {
@@ -152,26 +155,30 @@ export class IdentityKeeper {
         await this.#remove(`/endpoints/${one.id}`);
         this.#changes.push(`removed ${String(one['interface'])} endpoint of ${name} in ${region}`);
       }
-      if (ours.length === 0 || ours.length < all.length) continue;
+      if (ours.length === 0) continue;
+      await this.#removeLimits(service, record);
+      if (ours.length < all.length) continue;
       await this.#removeService(service, `service ${name}`);
     }
   }
 
-  /** A service that a project has a limit of is kept, and Keystone would not remove it: its registered limits go before. */
+  /** A service that has registered limits is kept: Keystone would not remove it. */
   async #removeService({ id }: Entity, title: string): Promise<void> {
-    const registered = await this.#list('registered_limits', { service_id: id });
-    let held = false;
-    for (const one of registered) {
+    if ((await this.#list('registered_limits', { service_id: id })).length > 0) return;
+    await this.#remove(`/services/${id}`);
+    this.#changes.push(`removed ${title}`);
+  }
+
+  /** Registered limits of a record. Those that a project has a limit of its own for stay, and so do those of others. */
+  async #removeLimits({ id }: Entity, { limits = {}, endpoints: { region } }: ServiceRecord): Promise<void> {
+    const registered = await this.#list('registered_limits', { service_id: id, region_id: region });
+    for (const one of registered.filter((each) => String(each['resource_name']) in limits)) {
       try {
         await this.#remove(`/registered_limits/${one.id}`);
       } catch (error) {
         if (!isHeld(error)) throw error;
-        held = true;
       }
     }
-    if (held) return;
-    await this.#remove(`/services/${id}`);
-    this.#changes.push(`removed ${title}`);
   }
 
   /** A registered limit; gives words of why it stays what it is, where Keystone holds it. */
