@@ -158,6 +158,21 @@ test('a group that a Swift of this name has had comes up, and leaves; without th
   await use(cloud, all);
 }, 600_000);
 
+test('a group whose pods find no node is taken away again, and holds nothing else up meanwhile', async () => {
+  const { cloud, all } = await withThree();
+  await change(cloud, {
+    storageGroups: [{ ...b, storage: { storageClassName: 'none' }, nodeSelector: { rack: '9' } }],
+  });
+  await cloud.clock.advance(2 * 60_000);
+  expect(cloud.isReady('OpenStackControlPlane', 'my-cloud')).toBe(false);
+  await use(cloud, all);
+  await change(cloud, { storageGroups: null });
+  await cloud.ready();
+  expect(cloud.get('StatefulSet', `${name}-storage-b`)).toBeUndefined();
+  expect(Object.keys(devices(cloud))).toEqual(nodes(3));
+  await use(cloud, all);
+}, 300_000);
+
 test.each([
   [
     'fewer devices than replicas',

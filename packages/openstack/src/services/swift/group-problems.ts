@@ -21,7 +21,7 @@ function sizeProblems(context: Context<Swift>): string[] {
   const { spec } = context;
   const { replicaCount, partitionPower } = { ...defaults, ...spec.storagePolicy };
   const policies = policyRings(spec);
-  const devices = nodesOf(context).groups.reduce((sum, group) => sum + group.wanted * group.devices.length, 0);
+  const devices = nodesOf(context).groups.reduce((sum, group) => sum + group.running * group.devices.length, 0);
   const widest = Math.max(0, ...policies.map(({ replicas }) => replicas));
   const rings = [
     { field: 'spec.storagePolicy', count: 3, replicas: replicaCount },

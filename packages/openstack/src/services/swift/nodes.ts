@@ -120,6 +120,7 @@ function heldBy(entry: unknown): Held {
     /^[a-z]([-a-z0-9]{0,5}[a-z0-9])?$/u.test(one?.name ?? '') &&
     isWithin(one?.size, 100) &&
     isWithin(one?.zone, 255) &&
+    ['number', 'undefined'].includes(typeof one?.weight) &&
     isWithin(one?.devicesPerNode ?? 1, 16);
   const trusted = Array.isArray(groups) ? (groups as (HeldGroup | null)[]).filter((one) => isGroup(one)) : [];
   return { size: isWithin(size, 100) ? size : 0, haveMoved: haveMoved === true, groups: trusted as HeldGroup[] };

@@ -130,7 +130,7 @@ function storageNodes(context: Context<Swift>): Readonly<Record<string, Componen
   const { groups } = nodesOf(context);
   return Object.fromEntries(
     groups.map((group, index) => {
-      const before = groups.slice(0, index).map(({ step }) => step);
+      const before = stepsOf(groups.slice(0, index));
       return [
         group.component,
         { ...storageNode(context, group), ...(index > 0 && { variantOf: 'storage', needs: before }) },
@@ -138,6 +138,10 @@ function storageNodes(context: Context<Swift>): Readonly<Record<string, Componen
     }),
   );
 }
+
+/** Steps of groups of which something is wanted: what leaves may never have come up, or be lost. */
+const stepsOf = (groups: readonly NodeGroup[]): string[] =>
+  groups.flatMap(({ wanted, step }) => (wanted > 0 ? [step] : []));
 
 /** Comes up before rings name it: nobody is sent to a device that is not there. */
 function storageNode(context: Context<Swift>, group: NodeGroup): Component {
@@ -270,7 +274,7 @@ function rings(context: Context<Swift>): Job {
   return {
     suffix: 'rings',
     step: 'RingsReady',
-    needs: nodesOf(context).groups.map(({ step }) => step),
+    needs: stepsOf(nodesOf(context).groups),
     image: 'swift-object',
     config: 'none',
     runs: [
