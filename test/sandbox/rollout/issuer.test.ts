@@ -57,6 +57,20 @@ test('what keeps an issuer from signing is told; what it has signed is used, mad
   await cloud.until(() => left(cloud).length === 0);
 });
 
+test('a small cloud comes to an issuer as well, and tells its database once that it has come', async () => {
+  const { cloud } = await readyCloud({ spec: { ...identityOnly, tls: { enabled: true } } });
+  await serveCertManager(cloud);
+  runCertManager(cloud, { cloud: { tellsAuthority: true } });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { tls: { issuerRef } } });
+  await cloud.ready();
+  expect(told(cloud, 'MariaDB', 'mariadb')).toEqual({ enabled: true, issuerRef });
+  const generation = () => cloud.get('MariaDB', 'my-cloud-mariadb')?.metadata.generation;
+  const before = generation();
+  await cloud.clock.advance(600_000);
+  expect(generation()).toBe(before);
+  expect(cloud.isReady('OpenStackControlPlane', 'my-cloud')).toBe(true);
+}, 300_000);
+
 test('a cloud in use comes to the certificates of an issuer by itself: clients are without TLS meanwhile', async () => {
   const { cloud } = await readyCloud({ images: [userImage], spec: { tls: { enabled: true } } });
   await serveCertManager(cloud);

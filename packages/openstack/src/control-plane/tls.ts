@@ -120,7 +120,9 @@ function serverTls(
     const turns = atRest && there.tls?.enabled !== true;
     return signed(turns ? issuerRef : there.tls?.issuerRef, false);
   }
-  return signed(issuerRef, enabled && !leaving && (issuerRef === undefined || now === wanted));
+  // What has come to it stays there: the look after that does not count as settled, and would take it back.
+  const comes = issuerRef === undefined || now === wanted || there?.tls?.enabled === true;
+  return signed(issuerRef, enabled && !leaving && comes);
 }
 
 /**
