@@ -52,10 +52,8 @@ const WRITE = 2;
 const SEARCH = 1;
 const MOST_LINKS = 40;
 const UMASK = 0o022;
-/** Bytes of all extended attributes of a file: a block (fs/ext4/xattr.c), as long as the feature ea_inode is not on. */
-const EXT_ATTRIBUTES = 4096;
-/** Bytes of one elsewhere (XATTR_SIZE_MAX, xattr(7)). */
-const MOST_ATTRIBUTE = 65_536;
+const EXT_ATTRIBUTES = 4096; // bytes of all of a file: a block (fs/ext4/xattr.c), as long as ea_inode is not on
+const MOST_ATTRIBUTE = 65_536; // bytes of one elsewhere (XATTR_SIZE_MAX, xattr(7))
 
 /** A container's view of its image, volumes and writable layer. Paths that are not absolute begin at `cwd`. */
 export class ContainerFileSystem implements FileSystem {
