@@ -200,13 +200,15 @@ const glanceRules = [
     { imageCache: { maxSize: '10Gi' } },
     { storageType: 'swift', imageCache: { maxSize: '10Gi' } },
   ),
-  ...['imageSizeTotal', 'imageStageTotal'].map((name) =>
-    refused(
-      Glance,
-      `spec.registeredLimits.${name}`,
-      'expected less than 2Pi',
-      { registeredLimits: { [name]: '2Pi' } },
-      { registeredLimits: { [name]: '1Pi' } },
+  ...['imageSizeTotal', 'imageStageTotal'].flatMap((name) =>
+    ['2Pi', '1M'].map((size) =>
+      refused(
+        Glance,
+        `spec.registeredLimits.${name}`,
+        'expected 0, or from 1Mi to less than 2Pi',
+        { registeredLimits: { [name]: size } },
+        { registeredLimits: { [name]: size === '1M' ? '0' : '1Pi' } },
+      ),
     ),
   ),
   ...wrongStores.map(([at, words, wrong]) =>

@@ -132,6 +132,14 @@ test('projects have no more images than their limits allow; one has a limit of i
   const stays = 'registered limit image_count_total of glance in RegionOne stays 1, and does not become 3: Unable to';
   await cloud.until(() => (cloud.condition(Glance, glance, 'EndpointReady')?.message ?? '').includes(stays), 60);
   expect(await make(cloud, one)).toEqual(beyond(one, 1));
+  // By an endpoint that is made anew meanwhile images are limited as before.
+  const first = foundOf(cloud) ?? '';
+  await call(cloud, await login(cloud), 'DELETE', `/endpoints/${first}`);
+  await cloud.until(() => foundOf(cloud) !== first && enforces(cloud), 120);
+  await cloud.until(() => cloud.condition(Glance, glance, 'DeploymentReady')?.status === 'True');
+  expect(await endpointsOf(cloud)).toEqual([foundOf(cloud)]);
+  await cloud.until(() => (cloud.condition(Glance, glance, 'EndpointReady')?.message ?? '').includes(stays), 60);
+  expect(await make(cloud, one)).toEqual(beyond(one, 1));
   await call(cloud, await login(cloud), 'DELETE', `/limits/${limit}`);
   await cloud.ready();
   expect(await defaults(cloud)).toMatchObject({ image_count_total: 3 });
@@ -214,7 +222,9 @@ test('sizes that Keystone cannot keep, and options beside the field, are refused
         (error: unknown) => String(error),
       ),
     );
-  expect(await refused({ registeredLimits: { imageSizeTotal: '2Pi' } })).toContain('expected less than 2Pi');
+  expect(await refused({ registeredLimits: { imageSizeTotal: '2Pi' } })).toContain(
+    'expected 0, or from 1Mi to less than 2Pi',
+  );
   const config = { 'glance-api.conf': { oslo_limit: { endpoint_interface: 'internal' } } };
   expect(await refused({ registeredLimits: {}, config })).toBe('accepted');
   await cloud.until(() =>

@@ -34,9 +34,8 @@ const removers: Workers = {
 /**
  * `openstack-operator records TARGET --file FILE`: makes what lives outside Kubernetes what the file says. Run twice it
  * changes nothing. Prints what it changed, never a secret; identifiers that are to be told are the container's termination
- * message. `records audit TARGET=FILE...` does so with several lists, each whatever becomes of the others, and leaves what it
- * changed as the container's termination message, after the identifiers, which it leaves out when a list failed; `records
- * remove TARGET=FILE...` takes back what the lists have made.
+ * message, and after them why it failed. `records audit TARGET=FILE...` does so with several lists, each whatever becomes of
+ * the others, and leaves what it changed there as well; `records remove TARGET=FILE...` takes back what the lists have made.
  * @returns the exit code: 0 done, 1 the other side refused or did not answer, 2 wrong arguments
  */
 export async function runRecords(args: readonly string[], world: RecordsWorld): Promise<number> {
@@ -44,14 +43,15 @@ export async function runRecords(args: readonly string[], world: RecordsWorld): 
   if (args[0] === 'remove') return await workOff(removers, args.slice(1), world);
   const [target = '', flag, file] = args;
   if (!(target in keepers) || flag !== '--file' || file === undefined || args.length !== 3) return usage(world);
+  const told: string[] = [];
   try {
-    const told: string[] = [];
     const changes = await work(keepers, target, file, { ...world, tell: (line) => told.push(line) });
-    if (told.length > 0) world.writeMessage(told.join('\n'));
+    leave(told, world);
     for (const change of changes) world.print(change);
     world.print(changes.length === 0 ? 'nothing to change' : `${changes.length} changes`);
     return 0;
   } catch (error) {
+    leave([...told, wordsOf(error)], world);
     world.print(wordsOf(error));
     return 1;
   }
@@ -73,14 +73,16 @@ async function workOff(workers: Workers, lists: readonly string[], world: Record
     }
   }
   for (const line of lines) world.print(line);
-  // Whoever looks why it failed sees the reason alone.
-  const message = failed ? lines : [...told, ...lines];
-  if (message.length > 0) world.writeMessage(message.join('\n').slice(0, mostOfMessage));
+  leave([...told, ...lines], world);
   return failed ? 1 : 0;
 }
 
 /** The kubelet takes 4096 bytes of a container's message; names are ASCII. */
 const mostOfMessage = 4000;
+
+function leave(lines: readonly string[], world: RecordsWorld): void {
+  if (lines.length > 0) world.writeMessage(lines.join('\n').slice(0, mostOfMessage));
+}
 
 async function work(
   workers: Workers,

@@ -53,6 +53,11 @@ test.each([
     ['one', 'chown: missing operand', "Try 'chown --help' for more information."],
     'chown: missing operand',
   ],
+  [
+    'why it failed, and not what it tells of an identifier',
+    ['{network failed: 4711}', 'quota exceeded', '{endpoint image: 0815}'],
+    'quota exceeded',
+  ],
   ['nothing of nothing', [], ''],
 ])('last words are %s', (_name, lines, words) => {
   expect(terminationMessageOf(lines.join('\n'))).toBe(words);

@@ -5,9 +5,9 @@
 const prefix =
   /^\d{4}-\d\d-\d\d[ T] ?\d?\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)? (?:\d+ )?(?:(?:ERROR|CRITICAL|WARNING) [\w.]+(?: \[[^\]]*\])?(?: |$))?/;
 
-/** What follows the cause: where to read on, and a program's report of its own end. */
+/** What follows the cause: where to read on, and a program's report of its own end; and what a run tells of an identifier. */
 const afterthoughts =
-  /^(?:\(Background on this error|\[(?:SQL|parameters): |Try '.* --help'|unable to load app 0|\*\*\* no app loaded|OOPS ! failed loading app|SIGINT\/SIGTERM|worker \d+ buried|goodbye to uWSGI|.* need-app requested|\[pid: |\[ERROR\] Aborting$|Fatal error in defaults handling)/;
+  /^(?:\{[^{}]+: [\w-]{1,64}\}$|\(Background on this error|\[(?:SQL|parameters): |Try '.* --help'|unable to load app 0|\*\*\* no app loaded|OOPS ! failed loading app|SIGINT\/SIGTERM|worker \d+ buried|goodbye to uWSGI|.* need-app requested|\[pid: |\[ERROR\] Aborting$|Fatal error in defaults handling)/;
 
 /**
  * The line of a log's end that says what went wrong: that the disk is full, else the exception at the end of the last

@@ -7,9 +7,12 @@ const toldLine = /^\{(.+): ([\w-]{1,64})\}$/;
 
 /**
  * What is found of what is kept of a service elsewhere, each as a line `{<kind> <name>: <identifier>}`: by the Job that makes
- * it, and by each audit, which makes one anew that was deleted, and says again what was missed.
+ * it, and by each audit, which makes one anew that was deleted, and says again what was missed. It is there whatever else of
+ * the list has failed.
  */
-export function toldRecords(kept: Pick<Kept, 'service' | 'context'>): Pick<Job, 'suffix' | 'finds'>[] {
+export function toldRecords(
+  kept: Pick<Kept, 'service' | 'context'>,
+): Pick<Job, 'suffix' | 'finds' | 'findsOfFailed'>[] {
   const all = keepingsOf(kept.service, kept.context.spec).flatMap(({ keeping: { suffix, told } }) =>
     (told?.(kept) ?? []).map((title) => ({ suffix, title })),
   );
@@ -24,5 +27,9 @@ export function toldRecords(kept: Pick<Kept, 'service' | 'context'>): Pick<Job, 
       }),
     ),
   });
-  return [...new Set([...all.map(({ suffix }) => suffix), auditSuffix])].map((suffix) => ({ suffix, finds }));
+  return [...new Set([...all.map(({ suffix }) => suffix), auditSuffix])].map((suffix) => ({
+    suffix,
+    finds,
+    findsOfFailed: true,
+  }));
 }

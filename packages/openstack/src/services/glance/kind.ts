@@ -55,10 +55,10 @@ const imageCache = object(
   },
 );
 
-const mostOf = (name: string) =>
+const inMebibytes = (name: string) =>
   rule(
-    `!has(self.${name}) || quantity(self.${name}).compareTo(quantity('2Pi')) < 0`,
-    'expected less than 2Pi: Keystone keeps no larger number of MiB',
+    `!has(self.${name}) || quantity(self.${name}).compareTo(quantity('2Pi')) < 0 && (quantity(self.${name}).sign() == 0 || quantity(self.${name}).compareTo(quantity('1Mi')) >= 0)`,
+    'expected 0, or from 1Mi to less than 2Pi: Keystone keeps it in MiB, and no larger number of them',
     `.${name}`,
   );
 
@@ -76,7 +76,7 @@ const registeredLimits = object(
     imageCountTotal: count('Number of its images.', 100),
     imageCountUploading: count('Number of images that it uploads and imports at a time.', 10),
   },
-  { rules: [mostOf('imageSizeTotal'), mostOf('imageStageTotal')] },
+  { rules: [inMebibytes('imageSizeTotal'), inMebibytes('imageStageTotal')] },
 );
 
 /** What is done with rows that Glance has marked as deleted. */
