@@ -211,7 +211,7 @@ function addQuantities(environment: Environment): void {
     .registerType('Quantity', QuantityValue)
     .registerFunction('quantity(string): Quantity', toQuantity)
     .registerFunction('isQuantity(string): bool', isQuantity)
-    .registerFunction('Quantity.sign(): int', ({ quantity }: QuantityValue) =>
+    .registerFunction('sign(Quantity): int', ({ quantity }: QuantityValue) =>
       quantity.nanos > 0n ? 1n : quantity.nanos < 0n ? -1n : 0n,
     )
     .registerFunction('Quantity.isInteger(): bool', ({ quantity }: QuantityValue) => quantity.nanos % NANO === 0n)

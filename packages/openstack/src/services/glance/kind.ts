@@ -57,7 +57,7 @@ const imageCache = object(
 
 const inMebibytes = (name: string) =>
   rule(
-    `!has(self.${name}) || quantity(self.${name}).compareTo(quantity('2Pi')) < 0 && (quantity(self.${name}).sign() == 0 || quantity(self.${name}).compareTo(quantity('1Mi')) >= 0)`,
+    `!has(self.${name}) || quantity(self.${name}).compareTo(quantity('2Pi')) < 0 && (sign(quantity(self.${name})) == 0 || quantity(self.${name}).compareTo(quantity('1Mi')) >= 0)`,
     'expected 0, or from 1Mi to less than 2Pi: Keystone keeps it in MiB, and no larger number of them',
     `.${name}`,
   );
