@@ -80,6 +80,7 @@ export const rules: Readonly<Record<string, RuleCase>> = {
     { b: 'x' },
   ]),
   quantity: about(short, "isQuantity(self) && quantity(self).isGreaterThan(quantity('1Gi'))", ['2Gi', '1Gi', 'x']),
+  sign: about(short, 'sign(quantity(self)) == 1', ['1', '0', '-1']),
   quantities: about(short, "quantity(self).add(quantity('1Gi')).compareTo(quantity('2Gi')) == 0", ['1024Mi', '1', 'x']),
   url: about(short, "isURL(self) && url(self).getScheme() == 'https' && url(self).getHostname() == 'a.b'", [
     'https://a.b:80/x',
