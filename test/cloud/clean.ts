@@ -1,3 +1,4 @@
+import { removeLeftovers } from './leftovers.ts';
 import { administrator, prefix } from './running-cloud.ts';
 import { until } from './until.ts';
 
@@ -5,6 +6,7 @@ interface Thing {
   readonly id: string;
   readonly name: string;
   readonly device_owner: string;
+  readonly status: string;
 }
 
 /** Names of what suites make. Those of its projects and users tempest begins so, whatever `resource_name_prefix` says. */
@@ -30,6 +32,18 @@ export async function clean(): Promise<void> {
     probe: async () => ((await servers()).length === 0 ? true : undefined),
     explain: async () => (await servers()).map(({ name }) => name).join(', '),
   });
+  if ((await admin.call<{ type: string }[]>('service_catalog')).some(({ type }) => type === 'block-storage')) {
+    const volumes = () => inProjects('block_storage.volumes', { all_projects: true });
+    for (const { id } of await volumes()) await admin.call('block_storage.delete', `/volumes/${id}?cascade=true`);
+    await until({
+      what: 'the volumes of the suite to be gone',
+      seconds: 120,
+      probe: async () => ((await volumes()).length === 0 ? true : undefined),
+      explain: async () => (await volumes()).map(({ id, status }) => `${id} is ${status}`).join(', '),
+    });
+    await removeNamed('block_storage.types', 'block_storage.delete_type');
+    await removeLeftovers();
+  }
   for (const { id } of await inProjects('network.ips')) await admin.call('network.delete_ip', id);
   for (const router of await inProjects('network.routers')) {
     const ports = await admin.call<Thing[]>('network.ports', { device_id: router.id });

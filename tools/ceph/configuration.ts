@@ -71,6 +71,9 @@ osd_objectstore = ${store}
 memstore_device_bytes = ${8 * 2 ** 30}
 bluestore_block_size = ${20 * 2 ** 30}
 osd_memory_target = ${896 * 2 ** 20}
+# Multiples of osd_heartbeat_grace: 5 minutes. One that has stood still for longer than its lease, 16 seconds by default, stays laggy for
+# ever where it has no peers, and answers nothing any more (ceph/ceph-container#1682, tracker.ceph.com/issues/80404).
+osd_pool_default_read_lease_ratio = 15
 osd_mclock_skip_benchmark = true
 
 [client]

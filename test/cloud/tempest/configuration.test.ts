@@ -13,7 +13,13 @@ const base: Facts = {
   computeMicroversion: '2.100',
   services: ['identity', 'image', 'network', 'compute', 'placement'],
 };
-const ceph = { microversion: '3.71', storageProtocol: 'ceph', vendorName: 'Open Source', hasBackup: true };
+const ceph = {
+  microversion: '3.71',
+  storageProtocol: 'ceph',
+  vendorName: 'Open Source',
+  hasBackup: true,
+  typeOfSeveral: 'several',
+};
 
 /** The lines of a section. */
 const section = (facts: Facts, name: string): string[] | undefined =>
@@ -43,6 +49,7 @@ test('of a Cinder it is said what its first pool is, and what that can', () => {
     expect.arrayContaining([
       'max_microversion = 3.71',
       'storage_protocol = ceph',
+      'volume_type_multiattach = several',
       'manage_snapshot_ref = source-name,snapshot-%s',
     ]),
   );

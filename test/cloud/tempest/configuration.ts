@@ -31,6 +31,8 @@ export interface Volumes {
   readonly storageProtocol: string;
   readonly vendorName: string;
   readonly hasBackup: boolean;
+  /** Name of the type of volumes that several servers may have at a time. */
+  readonly typeOfSeveral: string;
 }
 
 /** Tempest's suites of the services that it knows, by their types in the catalogue. */
@@ -52,7 +54,7 @@ export function testsOf(services: readonly string[] = Object.keys(suites)): stri
 type Value = string | number | boolean;
 type Sections = Readonly<Record<string, Readonly<Record<string, Value>>>>;
 
-function volumeSections({ microversion, storageProtocol, vendorName, hasBackup }: Volumes): Sections {
+function volumeSections({ microversion, storageProtocol, vendorName, hasBackup, typeOfSeveral }: Volumes): Sections {
   const isCeph = storageProtocol === 'ceph';
   return {
     volume: {
@@ -60,6 +62,7 @@ function volumeSections({ microversion, storageProtocol, vendorName, hasBackup }
       max_microversion: microversion,
       storage_protocol: storageProtocol,
       vendor_name: vendorName,
+      volume_type_multiattach: typeOfSeveral,
       // Other formats are converted by root, which only backends with rootHelpers have.
       disk_format: 'raw',
       // What RBD calls the snapshots of a volume.

@@ -49,7 +49,7 @@ export async function facts(): Promise<Facts> {
   };
 }
 
-/** What Cinder says of itself. @throws Error when none of its backends has told the scheduler of a pool */
+/** What Cinder says of itself, and a type for volumes of several servers. @throws Error when none of its backends has told the scheduler of a pool */
 async function volumes(): Promise<Volumes> {
   const root = new URL('/v3/', await admin.call<string>('block_storage.get_endpoint')).href;
   const [said, stated, processes] = await Promise.all([
@@ -65,8 +65,11 @@ async function volumes(): Promise<Volumes> {
   const [pool] = pools;
   if (version === undefined) throw new Error(`Cinder says of no version 3 at ${root}: ${said.text}`);
   if (pool === undefined) throw new Error("Cinder's scheduler knows no pool: is a process of volumes up?");
+  const type = `${prefix}multiattach`;
+  await admin.call('block_storage.create_type', { name: type, extra_specs: { multiattach: '<is> True' } });
   return {
     microversion: version,
+    typeOfSeveral: type,
     storageProtocol: pool.capabilities.storage_protocol,
     vendorName: pool.capabilities.vendor_name,
     hasBackup: processes.some(({ binary }) => binary === 'cinder-backup'),

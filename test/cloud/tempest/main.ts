@@ -7,7 +7,6 @@ import { connectProviderNetwork, disconnectProviderNetwork } from '../provider-n
 import { tempestConfiguration, testsOf } from './configuration.ts';
 import { readExclusions, withoutTest } from './exclusions.ts';
 import { facts } from './facts.ts';
-import { removeLeftovers } from './leftovers.ts';
 import { type Result, resultOf, summary } from './results.ts';
 import { prepareTempest } from './tempest.ts';
 
@@ -20,7 +19,6 @@ const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
 const directory = join(cache, 'openstack-operator/tempest-run');
 
 const begun = realClock.monotonic();
-await removeLeftovers();
 await clean();
 await connectProviderNetwork();
 const results: Result[] = [];
@@ -39,7 +37,6 @@ try {
     if (result !== undefined) results.push(result);
   });
 } finally {
-  await removeLeftovers();
   await clean();
   await disconnectProviderNetwork();
 }

@@ -1,4 +1,4 @@
-import { program } from '../kubernetes.ts';
+import { program } from './kubernetes.ts';
 
 const inCeph = ['exec', '-n', 'ceph', 'statefulset/ceph', '-c', 'mon', '--'] as const;
 const rbd = (...argv: readonly string[]) => program('kubectl', ...inCeph, 'rbd', ...argv);
