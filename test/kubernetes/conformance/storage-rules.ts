@@ -120,6 +120,13 @@ const wrongPolicies: readonly (readonly [string, string, object[]])[] = [
 ];
 
 const swiftRules = [
+  refused(
+    Swift,
+    'spec.proxyReplicas',
+    'proxyReplicas is another name of replicas: state one of them',
+    { proxyReplicas: 2, replicas: 2 },
+    { proxyReplicas: 2 },
+  ),
   refused(Swift, 'spec.storageNodes', 'expected a device for each replica', { storageNodes: 2 }, { storageNodes: 4 }),
   refused(
     Swift,

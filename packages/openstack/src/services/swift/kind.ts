@@ -117,6 +117,7 @@ export const Swift = defineApi({
         { fallback: 'native', immutable: 'native' },
       ),
       cephStorageRef: cephStorageRef('objects, for mode ceph-rgw'),
+      proxyReplicas: int('The same as replicas, by another name.', { minimum: 0, maximum: 100, otherwise: 'replicas' }),
       storagePolicy,
       storagePolicies,
       defaultStoragePolicy,
@@ -141,6 +142,11 @@ export const Swift = defineApi({
     },
     {
       rules: [
+        rule(
+          '!(has(self.replicas) && has(self.proxyReplicas))',
+          'proxyReplicas is another name of replicas: state one of them',
+          '.proxyReplicas',
+        ),
         rule(
           `!(${isGateway}) || !(${nativeFields.map((field) => `has(self.${field})`).join(' || ')})`,
           `${nativeFields.join(', ')} can be set for mode native only`,

@@ -27,6 +27,19 @@ test('each device of each node is a volume, and stands in the rings by a name th
     expect(job).toContain(`"swift-storage-${device[0]}.${domain}/${device[1]}"`);
 });
 
+test.each([
+  [{ proxyReplicas: 2 }, 2],
+  [{ proxyReplicas: 2, components: { proxy: { replicas: 3 } } }, 3],
+  [{ replicas: 2 }, 2],
+])('of %j so many proxies run', (spec, count) => {
+  const { replicas: _replicas, ...others } = sample.spec;
+  const { steps } = composed({ ...sample, spec: { ...others, ...spec } }, surroundings(read));
+  const proxies = objectsOf({ steps } as ReturnType<typeof composed>).find(
+    ({ object }) => object.metadata.name === 'swift-proxy' && object.kind === 'Deployment',
+  );
+  expect(proxies?.object).toMatchObject({ spec: { replicas: count } });
+});
+
 test('rings are mounted as a whole, so that servers read them anew without a restart', () => {
   for (const [kind, name] of [
     ['Deployment', 'swift-proxy'],

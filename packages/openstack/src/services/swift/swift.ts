@@ -66,7 +66,9 @@ export const swift = defineService<Swift>({
   secrets: (context) => (isGateway(context.spec) ? [] : [ends(context)]),
   config: (context) => (isGateway(context.spec) ? gatewaySets(context, resellerAdmin) : configSets(context)),
   components: (context) =>
-    isGateway(context.spec) ? { proxy: gateway(context) } : { proxy: proxy(context), ...storageNodes(context) },
+    isGateway(context.spec)
+      ? { proxy: proxies(context, gateway(context)) }
+      : { proxy: proxies(context, proxy(context)), ...storageNodes(context) },
   jobs: (context) => (isGateway(context.spec) ? [] : [rings(context), policies(context), ...removal(context)]),
   lasting(context) {
     if (wasOther(context)) return {};
@@ -114,6 +116,12 @@ const proxy = (context: Context<Swift>): Component => ({
   // The middleware that Keystone's keys of S3 pass has no option for it.
   env: trustByVariable(context),
   resources: { cpu: '50m', memory: '256Mi' },
+});
+
+/** As many as `proxyReplicas` says, where nothing says `replicas`. */
+const proxies = ({ spec: { proxyReplicas } }: Context<Swift>, component: Component): Component => ({
+  ...component,
+  ...(proxyReplicas === undefined ? {} : { replicas: proxyReplicas }),
 });
 
 /** The volume claim that every Swift has. */
