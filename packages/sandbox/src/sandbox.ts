@@ -33,6 +33,7 @@ import type { ExecResult } from './nodes/container.ts';
 import { nodeDisk } from './nodes/host-path.ts';
 import { Kubelet } from './nodes/kubelet.ts';
 import type { NodeTimings } from './nodes/node-context.ts';
+import { type MountOptions, NodeMounts } from './nodes/node-mounts.ts';
 import { fileNode, plant, type Volume } from './programs/file-tree.ts';
 import type { Image } from './programs/program.ts';
 import { builtinResourceTypes } from './resources/builtin/builtin-resource-types.ts';
@@ -96,6 +97,10 @@ export interface Sandbox extends AsyncDisposable {
     add(options: NodeOptions): void;
     /** Names, in the order in which they were added. */
     list(): string[];
+    /** Mounts an empty file system on a directory of a node; one that was mounted there before is put back as it was. */
+    mount(name: string, path: string, options?: MountOptions): void;
+    /** Takes a file system off its directory: what it has stays. @throws Error when none is mounted there */
+    unmount(name: string, path: string): void;
   };
   readonly pods: {
     /** Runs a command in a container (default: the first). @throws StatusError 400 when it does not run */
@@ -187,13 +192,16 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const scheduler = options.scheduler === false ? undefined : new Scheduler(cluster, { onError });
   tellKubelets(cluster, kubelets);
   expireEvents(cluster, stopping.signal);
+  const disks = new Map<string, NodeMounts>();
   const nodeAddresses = new AddressPool(NODE_NETWORK);
 
   function addNode({ name, labels, taints, capacity: stated, files = {} }: NodeOptions): void {
     if (kubelets.has(name)) throw new Error(`the sandbox has a node ${name} already: choose another name`);
     if (kubelets.size === MOST_NODES) throw new Error(`the sandbox has ${MOST_NODES} nodes: more have no addresses`);
     const capacity = { ...DEFAULT_CAPACITY, ...stated };
-    const disk: Volume = { root: nodeDisk(), used: 0, capacity: quantityNumber(capacity['ephemeral-storage']) };
+    const mounts = new Map<string, Volume>();
+    const disk: Volume = { root: nodeDisk(), used: 0, capacity: quantityNumber(capacity['ephemeral-storage']), mounts };
+    disks.set(name, new NodeMounts(disk, mounts));
     for (const [path, content] of Object.entries(files)) plant(disk.root, path, fileNode(content));
     const kubelet = new Kubelet({
       name,
@@ -216,9 +224,19 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     kubelet.start();
   }
 
+  function mountsOf(name: string): NodeMounts {
+    const found = disks.get(name);
+    if (found === undefined) throw new Error(unknownNode(name));
+    return found;
+  }
+
+  function unknownNode(name: string): string {
+    return `the sandbox has no node ${name}: it has ${[...kubelets.keys()].join(', ')}`;
+  }
+
   function nodeNamed(name: string): Kubelet {
     const kubelet = kubelets.get(name);
-    if (!kubelet) throw new Error(`the sandbox has no node ${name}: it has ${[...kubelets.keys()].join(', ')}`);
+    if (!kubelet) throw new Error(unknownNode(name));
     return kubelet;
   }
 
@@ -278,6 +296,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     nodes: {
       stop: (name) => nodeNamed(name).stop(),
       start: (name) => nodeNamed(name).start(),
+      mount: (name, path, options) => mountsOf(name).mount(path, options),
+      unmount: (name, path) => mountsOf(name).unmount(path),
       add: addNode,
       list: () => cluster.list(Node).map(({ metadata }) => metadata.name),
     },

@@ -227,6 +227,12 @@ export const fileCommands: Readonly<Record<string, Program>> = {
     if (rows !== '') process.stdout(`${field === 'fstype' ? 'Type' : '1K-blocks'}\n${rows}`);
     return status;
   }),
+  /** util-linux: `mountpoint -q PATH`, 0 where a file system is mounted, 1 where there is a directory without, or nothing. */
+  mountpoint: commandWith({ flags: 'q' }, (process, line) => {
+    const [path = '', ...more] = line.operands;
+    if (!line.has('q') || more.length > 0) notModelled(process, 'anything but -q PATH');
+    return process.files.exists(path) && process.files.isMountPoint(path) ? 0 : 1;
+  }),
   /** What is written is durable at once. */
   sync: commandWith({ flags: 'f' }, (process, line) =>
     forEachOperand(process, line.operands, "error opening '%'", (path) => void process.files.stat(path)),

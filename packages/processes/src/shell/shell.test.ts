@@ -53,6 +53,11 @@ describe('sh', () => {
       '1K-blocks\n104857600\n100\n',
     ],
     ['df --output=fstype / | tail -n 1', 'xfs\n'],
+    [
+      'mountpoint -q / && echo yes; mountpoint -q /tmp || echo no; mountpoint -q /nowhere || echo none',
+      'yes\nno\nnone\n',
+    ],
+    ['printf abc | sha256sum', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  -\n'],
     ["grep '^MemTotal:' /proc/meminfo | tr -dc 0-9; echo; grep -c '^processor' /proc/cpuinfo", '8388608\n2\n'],
     ['f() { export "A_$1=$(($3 > $2 ? $3 - $2 : 0))"; }; f x 3 7; f y 7 3; env | grep ^A_', 'A_x=4\nA_y=0\n'],
   ])('%s', async (script, output) => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
 import { parseCommandLine } from '../command-line.ts';
 import { CommandError, command, commandWith, nameOf, notModelled } from '../program-support.ts';
@@ -209,6 +210,12 @@ export const textCommands: Readonly<Record<string, Program>> = {
   }),
   head: headOrTail(false),
   tail: headOrTail(true),
+  sha256sum: command((process) => {
+    const { texts, failed } = inputs(process, parseCommandLine(process.argv.slice(1), { flags: '' }).operands);
+    for (const { name, text } of texts)
+      process.stdout(`${hash('sha256', text)}  ${name === '(standard input)' ? '-' : name}\n`);
+    return failed ? 1 : 0;
+  }),
   sort: commandWith({ flags: 'u n r V' }, (process, line) => {
     if (line.has('V')) notModelled(process, '-V');
     const { texts, failed } = inputs(process, line.operands);

@@ -1,5 +1,5 @@
 import type { IContainer } from 'kubernetes-models/v1';
-import { ContainerFileSystem, type Identity, type Mount } from '../programs/file-system.ts';
+import { ContainerFileSystem, type Identity } from '../programs/file-system.ts';
 import {
   type DirectoryNode,
   directoryAt,
@@ -9,6 +9,7 @@ import {
   plant,
   segments,
 } from '../programs/file-tree.ts';
+import type { Mount } from '../programs/mount.ts';
 import type { Image } from '../programs/program.ts';
 import type { ContainerLog } from './container-log.ts';
 

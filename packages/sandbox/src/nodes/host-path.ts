@@ -6,6 +6,7 @@ import {
   plant,
   segments,
   type TreeNode,
+  type Volume,
 } from '../programs/file-tree.ts';
 import { machineDevices, networkDevices } from './machine.ts';
 
@@ -21,6 +22,22 @@ export function nodeDisk(): DirectoryNode {
     plant(root, path, { ...fileNode('', { mode: 0o666 }), device: true });
   }
   return root;
+}
+
+/**
+ * A hostPath volume: of the node's disk, or of the file system that is mounted there.
+ * @throws Error with the kubelet's words when the type does not fit
+ */
+export function hostPathOn(
+  disk: Volume,
+  { path, type = '' }: { readonly path: string; readonly type?: string },
+): { readonly node: TreeNode; readonly volume: Volume } {
+  const parts = segments(path);
+  for (let length = parts.length; length > 0; length -= 1) {
+    const volume = disk.mounts?.get(`/${parts.slice(0, length).join('/')}`);
+    if (volume !== undefined) return { node: hostPathNode(volume.root, parts.slice(length).join('/'), type), volume };
+  }
+  return { node: hostPathNode(disk.root, path, type), volume: disk };
 }
 
 /**

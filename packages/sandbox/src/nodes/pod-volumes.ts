@@ -3,19 +3,20 @@ import type { IContainer, IVolume } from 'kubernetes-models/v1';
 import { PersistentVolume, PersistentVolumeClaim, type Pod, type Stored } from '../cluster/kinds.ts';
 import type { ObjectReader } from '../cluster/object-source.ts';
 import type { Storage } from '../cluster/storage.ts';
-import type { Mount } from '../programs/file-system.ts';
 import {
   applyFsGroup,
   type DirectoryNode,
   directoryAt,
   emptyVolume,
+  segments,
   type TreeNode,
   type Volume,
 } from '../programs/file-tree.ts';
+import type { Mount } from '../programs/mount.ts';
 import { quantityNumber } from '../resources/quantity.ts';
 import type { DownwardFacts } from './downward-api.ts';
 import { expandVariables } from './expand.ts';
-import { hostPathNode, lookUp } from './host-path.ts';
+import { hostPathNode, hostPathOn, lookUp } from './host-path.ts';
 import { type ProjectedFile, projectedFiles, projectedSources, writeProjectedFiles } from './projected-files.ts';
 
 /** What the volumes of a pod are made from. */
@@ -37,6 +38,8 @@ interface Mounted {
   readonly node: TreeNode;
   readonly volume: Volume;
   readonly readOnly: boolean;
+  /** Of a hostPath: where it is on the node. */
+  readonly from?: string;
   /** As last written; only for volumes made from objects. */
   files?: ReadonlyMap<string, ProjectedFile>;
 }
@@ -92,7 +95,8 @@ export class PodVolumes {
    * @throws Error when a volumeMount names a volume that is not set up, or a subPath leads out of its volume
    */
   mounts(container: IContainer, env: Readonly<Record<string, string>>): Mount[] {
-    const mounts = (container.volumeMounts ?? []).map(({ name, mountPath, readOnly, subPath, subPathExpr }): Mount => {
+    const mounts = (container.volumeMounts ?? []).map((stated): Mount => {
+      const { name, mountPath, readOnly, subPath, subPathExpr, mountPropagation = 'None' } = stated;
       const mounted = this.#mounted.get(name);
       if (mounted === undefined)
         throw new Error(`cannot find volume "${name}" to mount into container "${container.name}"`);
@@ -102,6 +106,7 @@ export class PodVolumes {
         node: path ? bind(mounted, path) : mounted.node,
         volume: mounted.volume,
         readOnly: readOnly === true || mounted.readOnly,
+        ...below(mounted, path, mountPropagation !== 'None'),
       };
     });
     return mounts.sort((a, b) => a.path.split('/').length - b.path.split('/').length);
@@ -127,8 +132,7 @@ export class PodVolumes {
       return { node: target.root, volume: target, readOnly: false };
     }
     if (volume.hostPath) {
-      const node = hostPathNode(disk.root, volume.hostPath.path, volume.hostPath.type ?? '');
-      return { node, volume: disk, readOnly: false };
+      return { ...hostPathOn(disk, volume.hostPath), from: volume.hostPath.path, readOnly: false };
     }
     if (volume.persistentVolumeClaim) {
       return this.#claim(pod, volume.persistentVolumeClaim.claimName, volume.persistentVolumeClaim.readOnly === true);
@@ -147,7 +151,7 @@ export class PodVolumes {
     if (!persistentVolume) throw new Error(`persistentvolume "${volumeName}" not found`);
     const { hostPath, local } = persistentVolume.spec;
     if (hostPath) {
-      return { node: hostPathNode(disk.root, hostPath.path, hostPath.type ?? ''), volume: disk, readOnly };
+      return { ...hostPathOn(disk, hostPath), readOnly };
     }
     const { fsGroup, fsGroupChangePolicy } = pod.spec.securityContext ?? {};
     const volume = local
@@ -165,6 +169,13 @@ export class PodVolumes {
     writeProjectedFiles(mounted.volume.root, files, stamp, pod.spec.securityContext?.fsGroup);
     mounted.files = files;
   }
+}
+
+/** The file systems that a container sees below a path of its node: those of when it starts, or of now where it `follows`. */
+function below({ volume, from }: Mounted, subPath: string | undefined, follows: boolean): Pick<Mount, 'below'> {
+  if (from === undefined || volume.mounts === undefined) return {};
+  const mounts = follows ? volume.mounts : new Map(volume.mounts);
+  return { below: { from: `/${segments(`${from}/${subPath ?? ''}`).join('/')}`, mounts } };
 }
 
 /** What a subPath leads to; made as a directory where nothing is, as the kubelet does. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { type ProjectedFile, writeProjectedFiles } from '../nodes/projected-files.ts';
-import { ContainerFileSystem, type Identity, type Mount } from './file-system.ts';
+import { ContainerFileSystem, type Identity } from './file-system.ts';
 import { applyFsGroup, directoryNode, emptyVolume, fileNode, plant, type Volume } from './file-tree.ts';
+import type { Mount } from './mount.ts';
 
 const mayHave = () => false;
 const root: Identity = { uid: 0, gid: 0, groups: [], privileged: false, overridesPermissions: true, mayHave };
@@ -160,4 +161,23 @@ test('devices open for privileged containers only', () => {
   plant(volume.root, '/kvm', { ...fileNode(''), device: true });
   expect(failure(() => files({ mounts: [mount('/dev', volume)] }).read('/dev/kvm'))).toEqual(code('EPERM'));
   expect(files({ identity: { ...root, privileged: true }, mounts: [mount('/dev', volume)] }).read('/dev/kvm')).toBe('');
+});
+
+test('what is mounted on the node below a path of it is a file system of its own, and goes when it is unmounted', () => {
+  const [disk, sdb] = [emptyVolume(), { ...emptyVolume({ capacity: 8 }), fileSystem: 'ext4' }];
+  plant(disk.root, '/srv/node/sdb/.keep', fileNode(''));
+  const mounts = new Map([['/srv/node/sdb', sdb]]);
+  const node = disk.root.children.get('srv') as typeof disk.root;
+  const below = { from: '/srv', mounts };
+  const container = files({ mounts: [{ path: '/data', node, volume: disk, readOnly: false, below }] });
+  const path = '/data/node/sdb';
+  expect([container.isMountPoint(path), container.fileSystem(path), container.list(path)]).toEqual([true, 'ext4', []]);
+  expect([container.isMountPoint('/data'), container.isMountPoint('/data/node')]).toEqual([true, false]);
+  container.write(`${path}/a`, '12345678');
+  container.rename(`${path}/a`, `${path}/b`);
+  expect(failure(() => container.write(`${path}/c`, '9'))).toEqual(code('ENOSPC'));
+  expect(failure(() => container.rename(`${path}/b`, '/data/node/b'))).toEqual(code('EXDEV'));
+  expect(failure(() => container.remove(path))).toEqual(code('EBUSY'));
+  mounts.clear();
+  expect([container.isMountPoint(path), container.list(path)]).toEqual([false, ['.keep']]);
 });

@@ -10,17 +10,9 @@ import {
   type TreeNode,
   type Volume,
 } from './file-tree.ts';
+import { type Mount, MountsBelow } from './mount.ts';
 import type { FileFacts, FileSystem } from './program.ts';
 import type { ServerSocket } from './socket.ts';
-
-/** One mount of a container: a node of a volume that is seen at `path`. */
-export interface Mount {
-  /** Absolute, without trailing slash; `/` is the container's root file system. */
-  readonly path: string;
-  readonly node: TreeNode;
-  readonly volume: Volume;
-  readonly readOnly: boolean;
-}
 
 /** Whose files they are: numeric identities of a container's processes. */
 export interface Identity {
@@ -58,6 +50,7 @@ const MOST_ATTRIBUTE = 65_536; // bytes of one elsewhere (XATTR_SIZE_MAX, xattr(
 /** A container's view of its image, volumes and writable layer. Paths that are not absolute begin at `cwd`. */
 export class ContainerFileSystem implements FileSystem {
   readonly #mounts = new Map<string, Mount>();
+  readonly #below = new MountsBelow();
   readonly #root: Mount;
   readonly #identity: Identity;
   readonly #cwd: string;
@@ -149,6 +142,12 @@ export class ContainerFileSystem implements FileSystem {
     const { node, mount } = this.#find(path);
     if (node === undefined) throw systemError('ENOENT', path);
     return mount.volume.capacity;
+  }
+
+  isMountPoint(path: string): boolean {
+    const { node, mounted } = this.#find(path);
+    if (node === undefined) throw systemError('ENOENT', path);
+    return mounted;
   }
 
   fileSystem(path: string): string {
@@ -317,8 +316,10 @@ export class ContainerFileSystem implements FileSystem {
       }
       this.#demand(here.node, SEARCH, path);
       const childPath = here.path === '/' ? `/${part}` : `${here.path}/${part}`;
-      const mount = this.#mounts.get(childPath);
-      const node = mount?.node ?? here.node.children.get(part);
+      const child = here.node.children.get(part);
+      const mount =
+        this.#mounts.get(childPath) ?? (child === undefined ? undefined : this.#below.at(here.mount, childPath));
+      const node = mount?.node ?? child;
       if (node === undefined) {
         if (todo.length > 0) throw systemError('ENOENT', path);
         return { node, parent: here.node, name: part, path: childPath, mount: here.mount, mounted: false };
@@ -339,7 +340,7 @@ export class ContainerFileSystem implements FileSystem {
       name: last.name,
       path: last.path,
       mount: last.mount,
-      mounted: this.#mounts.has(last.path),
+      mounted: last.mount.path === last.path,
     };
   }
 

@@ -52,6 +52,8 @@ export interface Volume {
   used: number;
   /** What df calls the type of its file system; default xfs. */
   fileSystem?: string;
+  /** Of a node's disk: file systems that are mounted on directories of it, by their absolute paths. */
+  readonly mounts?: Map<string, Volume>;
 }
 
 const ROOT_OWNED: Ownership = { mode: 0o755, uid: 0, gid: 0 };

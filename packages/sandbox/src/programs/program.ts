@@ -186,6 +186,8 @@ export interface FileSystem {
   stat(path: string): FileFacts;
   /** Bytes of the file system that a path lies on (statfs(2)); undefined for one without limit. @throws ENOENT, EACCES */
   capacity(path: string): number | undefined;
+  /** Whether a file system is mounted at a path. @throws ENOENT, EACCES */
+  isMountPoint(path: string): boolean;
   /** The type of the file system that a path lies on, such as `xfs`. @throws ENOENT, EACCES */
   fileSystem(path: string): string;
   /**

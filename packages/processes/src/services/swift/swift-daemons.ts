@@ -3,7 +3,7 @@ import { SystemError } from '@openstack-operator/sandbox';
 import { pause, terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { backendCall } from './swift-backend.ts';
-import { pipelineOf, readConf, readSwiftConf, sectionOf } from './swift-conf.ts';
+import { isTrue, pipelineOf, readConf, readSwiftConf, sectionOf } from './swift-conf.ts';
 import { said, swiftProgram } from './swift-program.ts';
 import { type RecordPlace, type SwiftRecord, SwiftStore } from './swift-records.ts';
 import { devicesOf, partitionOf, type RingDevice, type RingName, readRing } from './swift-ring.ts';
@@ -45,7 +45,8 @@ export function storageDaemon(kind: RingName, name: string): Program {
           if (others.length === primaries.length) store.remove(place);
           else done.add(key);
         };
-        for (const device of ring.devices.filter(isLocal))
+        const isThere = ({ device }: RingDevice) => store.has(device, isTrue(options['mount_check'] ?? 'true'));
+        for (const device of ring.devices.filter((one) => isLocal(one) && isThere(one)))
           for (const place of store.list(device.device)) await send(device, place);
       }
     } while (await pause(process, 1000 * Number(options['interval'] ?? 30)));

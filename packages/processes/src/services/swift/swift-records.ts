@@ -44,9 +44,11 @@ export class SwiftStore {
     this.#top = `${kind}s${suffixOf(policy)}`;
   }
 
-  /** Whether there is such a device. */
-  has(device: string): boolean {
-    return this.#process.files.exists(`${this.#folder}/${device}`);
+  /** Whether there is such a device, with `mount_check` one that is mounted (swift/common/constraints.py, check_drive). */
+  has(device: string, mountCheck: boolean): boolean {
+    const { files } = this.#process;
+    const path = `${this.#folder}/${device}`;
+    return files.exists(path) && (!mountCheck || files.isMountPoint(path));
   }
 
   read(place: RecordPlace): SwiftRecord | undefined {

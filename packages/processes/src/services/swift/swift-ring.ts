@@ -219,7 +219,16 @@ function rebalanced(builder: Builder, now: number): number {
     moved[partition] = now;
   };
   let changes = 0;
+  const isThere = (id: number | undefined) => devices.some((one) => one.id === id);
   for (let partition = 0; partition < parts; partition += 1) {
+    // What lay on a device that was removed is placed anew, whenever it was moved last.
+    for (const [replica, of] of replicas.entries()) {
+      if (of[partition] === undefined || isThere(of[partition])) continue;
+      const rest = replicas.flatMap((one) => (isThere(one[partition]) ? (one[partition] ?? []) : []));
+      const free = others(rest);
+      assign(replica, partition, (free.find((one) => spareOf(one) > 0) ?? free[0])?.id ?? 0);
+      changes += 1;
+    }
     const taken = () => replicas.flatMap((one) => one[partition] ?? []);
     for (let replica = taken().length; replica < count; replica += 1) {
       const free = others(taken());

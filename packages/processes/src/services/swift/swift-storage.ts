@@ -5,7 +5,7 @@ import { serveHttp } from '../../model/eventlet-server.ts';
 import { terminated } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { backendCall } from './swift-backend.ts';
-import { pipelineOf, readSwiftConf } from './swift-conf.ts';
+import { isTrue, pipelineOf, readSwiftConf } from './swift-conf.ts';
 import { said, swiftProgram } from './swift-program.ts';
 import { type SwiftRecord, type SwiftRow, SwiftStore } from './swift-records.ts';
 import type { RingName } from './swift-ring.ts';
@@ -29,7 +29,7 @@ export function storageServer(kind: RingName): Program {
       if (request.path === '/healthcheck') return plain(200, 'OK');
       const [, device = '', partition = '', ...names] = request.path.split('/').map(decodeURIComponent);
       const store = storeOf(kind === 'object' ? Number(headerOf(request, policyHeader) ?? 0) : 0);
-      if (!store.has(device)) return plain(507, `Drive ${device} is not mounted`);
+      if (!store.has(device, isTrue(app['mount_check'] ?? 'true'))) return plain(507, `Drive ${device} is not mounted`);
       const own = names.slice(0, depth[kind]);
       const place = { device, partition: Number(partition), hash: hashOf(...own) };
       const before = store.read(place);

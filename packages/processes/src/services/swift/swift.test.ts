@@ -42,6 +42,7 @@ const serverConf = (kind: string, port: number) => `[DEFAULT]
 bind_port = ${port}
 swift_dir = /rings
 devices = /srv/node
+mount_check = false
 [pipeline:main]
 pipeline = healthcheck ${kind}-server
 [app:${kind}-server]
