@@ -96,7 +96,7 @@ test('what has been at rest for long is composed anew, and its nodes are known a
     compositions.of(`openstack/other-${i}`, object({ spec }), surroundingsOf());
     compositions.rest(`openstack/other-${i}`);
   }
-  expect(compositions.nodes(key)).toEqual({ claims: [claim], dependsOnNodes: true });
+  expect(compositions.nodes(key)).toEqual({ claims: [claim], dependsOnNodes: true, readsLabels: false });
   compose();
   expect(count).toBe(18);
   compositions.forget(key);

@@ -48,10 +48,10 @@ export class Compositions {
       this.#known.set(key, { ...known, resource });
       return known.composition;
     }
-    const { surroundings, seal } = recorded(now);
+    const { surroundings, wasAsked, seal } = recorded(now);
     const composition = this.#compose(resource, surroundings);
+    this.#nodes.set(key, nodeInterestOf(composition, wasAsked('nodes')));
     this.#known.set(key, { resource, isSame: seal(), composition });
-    this.#nodes.set(key, nodeInterestOf(composition));
     return composition;
   }
 

@@ -259,6 +259,23 @@ export function nodeWatch(kind: Kind, known: (key: string) => NodeInterest | und
   };
 }
 
+/**
+ * Concerned by labels of a node of its cloud that are not ours: who gives such nodes a role by them, and who keeps data on nodes
+ * that have it. Nobody else is. What is not composed yet is going to be.
+ */
+export function nodeLabelWatch(kind: Kind, known: (key: string) => NodeInterest | undefined): Watched {
+  return {
+    kind: Node,
+    transform: slimNode,
+    facts: ({ metadata: { labels } }) => labels,
+    map(node, cache) {
+      const cloud = node.metadata.labels?.[cloudLabel];
+      const own = cloud === undefined ? [] : cache.byIndex(kind, index.cloud, cloud);
+      return own.filter((object) => known(keyOf(object))?.readsLabels === true).map(refOf);
+    },
+  };
+}
+
 /** Whether a claim is for more nodes than it has. */
 function isWanting({ labels, count }: NodeClaim, cache: CacheReader): boolean {
   if (count === undefined) return true;

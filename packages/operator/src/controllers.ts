@@ -58,6 +58,7 @@ import {
   indexesOf,
   memoryWatch,
   named,
+  nodeLabelWatch,
   nodeWatch,
   peerWatches,
   referenceWatch,
@@ -171,7 +172,10 @@ function serviceController(service: Service, facts: ControllerFacts & OperatorMe
       autoscalerWatch(kind),
       ...storageClassWatches(kind),
       ...gatewayWatches(service),
-      { ...nodeWatch(kind, (key) => compositions.nodes(key)), delay: ofNodes(kind, facts) },
+      ...[nodeWatch, nodeLabelWatch].map((watch) => ({
+        ...watch(kind, (key) => compositions.nodes(key)),
+        delay: ofNodes(kind, facts),
+      })),
     ]),
     reconcile: withEvents(events, service.name, (context) => {
       // What takes records back has no digest of a Secret in it; no key is made for what is being deleted.
@@ -243,7 +247,10 @@ function rootController(root: Root, facts: ControllerFacts & OperatorMemory): Co
     indexes: indexesOf([]),
     watches: seen(facts, [
       { kind: Pod, selection: ours, map: instanceOf(runs), transform: slim, indexes: podIndexes },
-      { ...nodeWatch(kind as Kind, (key) => compositions.nodes(key)), delay: ofNodes(kind as Kind, facts) },
+      ...[nodeWatch, nodeLabelWatch].map((watch) => ({
+        ...watch(kind as Kind, (key) => compositions.nodes(key)),
+        delay: ofNodes(kind as Kind, facts),
+      })),
       memoryWatch(kind as Kind, ours),
     ]),
     reconcile: withEvents(events, runs, (context) => {

@@ -64,7 +64,7 @@ const optionalKinds = [...routeKinds, ...new Set(services.flatMap(foreignKindsOf
 /** What of a service decides what is gathered. */
 type Gathered = Pick<
   Service,
-  'dependsOn' | 'providers' | 'peers' | 'groups' | 'name' | 'databases' | 'messaging' | 'identity'
+  'dependsOn' | 'providers' | 'peers' | 'groups' | 'nodeGroups' | 'name' | 'databases' | 'messaging' | 'identity'
 >;
 
 /** The only impure input of compose: what the cache shows, as far as compose may know it. `key`: of its digests. */
@@ -111,7 +111,7 @@ export function gather(
     lacking: (kind, name, key) => lackingIn(data(kind, name), key),
     storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(context) : undefined),
     gateway: (name) => (cache.served(Gateway) ? gatewayOf(context, name) : undefined),
-    nodes: () => (service?.groups === undefined ? [] : nodesOf(context, resource)),
+    nodes: () => ((service?.groups ?? service?.nodeGroups) === undefined ? [] : nodesOf(context, resource)),
     isNode: (name) => !cache.has(Node) || cache.get(Node, { name }) !== undefined,
     wasReady: () => wasReady(resource),
     twins: () => (service === undefined ? [] : twinsOf(context, service)),

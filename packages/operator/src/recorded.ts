@@ -4,6 +4,8 @@ import { digest, type OperatorSurroundings, type Surroundings } from '@openstack
 /** Surroundings that note what is asked of them. */
 export interface Recorded {
   readonly surroundings: Surroundings;
+  /** Whether something was asked until now. */
+  readonly wasAsked: (question: keyof Surroundings) => boolean;
   /**
    * Ends the record. Gives whether other surroundings answer all that was asked in the same way. It holds no object that
    * was an answer, as each version of a large spec would stay in memory once for each resource that refers to it.
@@ -52,6 +54,7 @@ export function recorded(surroundings: Surroundings): Recorded {
   const stated = constantsOf(surroundings);
   return {
     surroundings: Object.fromEntries(entries) as unknown as Surroundings,
+    wasAsked: (question) => [...asked.values()].some(({ name }) => name === question),
     seal() {
       const marks = [...asked.values()].map(
         ({ name, parameters, answer }) => [name, parameters, markOf(answer)] as const,

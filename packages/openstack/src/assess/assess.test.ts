@@ -341,6 +341,22 @@ describe('Jobs', () => {
   });
 });
 
+test('what has served already holds nothing up where its pods are not ready, and is told; while it is changed it is waited for', () => {
+  const set = (more: object) =>
+    stored('StatefulSet', 'disks', { spec: { replicas: 1 }, status: { observedGeneration: 2, ...more } });
+  const about = (live: StoredObject) =>
+    assess(step(set({}), { objects: [{ verb: 'apply', object: set({}), aside: 'NotAvailable' }] }), {
+      ...blank,
+      observe: () => live,
+    });
+  expect(about(set({ readyReplicas: 0, updatedReplicas: 1 }))).toMatchObject({
+    status: 'True',
+    reason: 'Degraded',
+    message: 'StatefulSet disks: 0 of 1 pods are ready',
+  });
+  expect(about(set({ readyReplicas: 1, updatedReplicas: 0 }))).toMatchObject({ status: 'False', reason: 'RollingOut' });
+});
+
 describe('steps', () => {
   const world = { ...blank, observe: () => undefined };
   const config = stored('Secret', 'config');

@@ -122,6 +122,8 @@ function partsOf(step: Step, observed: Observed): readonly Part[] {
     const about = { kind, ...(namespace === undefined ? {} : { namespace }), name };
     if (desired.verb !== 'apply') return { object: about, health };
     if (desired.aside === true) return { object: about, health: asTold(health) };
+    if (desired.aside === 'NotAvailable' && !health.done && unready.includes(health.reason))
+      return { object: about, health: { done: true, degraded: health.message, causes: health.causes ?? [] } };
     return { object: about, health: desired.specFrom ? named(about, health) : health };
   });
   const told = [
@@ -130,6 +132,9 @@ function partsOf(step: Step, observed: Observed): readonly Part[] {
   ];
   return [...told, ...objects, { health: claimsHealth(step, observed) }, { health: agentsHealth(step, observed) }];
 }
+
+/** Reasons of a workload whose pods are not ready, and that is not being changed. */
+const unready: readonly Reason[] = ['NotAvailable', 'CrashLoopBackOff'];
 
 /** What nothing waits for: it is told what it is at. */
 function asTold(health: Health): Health {

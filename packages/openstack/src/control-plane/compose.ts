@@ -140,7 +140,7 @@ function rolesIn(spec: ControlPlaneSpec): RoleGroups[] {
   return services.flatMap(({ child, nodeGroups }) => {
     if (child === undefined || nodeGroups === undefined || !isEnabled(spec, child.field)) return [];
     const claimed = nodeGroups(templateOf(spec, child.field));
-    return claimed.role === undefined ? [] : [claimed];
+    return claimed.role === undefined || claimed.groups.length === 0 ? [] : [claimed];
   });
 }
 

@@ -6,6 +6,7 @@ import { joined, nothing, type Plan, runsPods } from './action.ts';
 import { planApplied } from './applied.ts';
 import { planClaims, planCleaningEnd } from './claims.ts';
 import { planGenerated } from './generated.ts';
+import { inTurn } from './in-turn.ts';
 import { planJob } from './jobs.ts';
 import type { Live } from './live.ts';
 import { planNodeAgents } from './node-agents.ts';
@@ -51,7 +52,9 @@ function planStep(step: Step, live: Live): Plan {
     ...others.filter(({ object }) => !runsPods(object)),
     ...others.filter(({ object }) => runsPods(object)),
   ];
-  return joined([planClaims(live, claims, condition), ...inOrder.map((one) => planObject(one, live, condition))]);
+  const planned = inOrder.map((one) => ({ stated: one.object, plan: planObject(one, live, condition) }));
+  const plans = step.inTurn === true ? inTurn(live, planned) : planned.map(({ plan }) => plan);
+  return joined([planClaims(live, claims, condition), ...plans]);
 }
 
 function planObject(desired: Exclude<Desired, NodeClaim>, live: Live, step: string): Plan {

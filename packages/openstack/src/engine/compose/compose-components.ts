@@ -70,8 +70,11 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
     disruptionBudget(input),
     networkPolicy(input),
   ]) {
-    if (object !== undefined) drafts.add(condition, { verb: 'apply', object });
+    const aside = object?.kind === component.workload && component.aside === true;
+    if (object !== undefined)
+      drafts.add(condition, { verb: 'apply', object, ...(aside ? { aside: 'NotAvailable' } : {}) });
   }
+  if (component.inTurn === true) drafts.step(condition).inTurn = true;
   drafts.need(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');
   drafts.need(condition, ...(component.needs ?? []));
   drafts.step(condition).awaits = askedAtStart(service, context.spec).flatMap((field) => awaited(assembly, field));

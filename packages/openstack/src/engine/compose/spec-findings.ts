@@ -16,7 +16,8 @@ export interface SpecFindings {
 /** Mistakes of a spec that neither its schema nor its configuration shows. A control plane tells those of node groups itself. */
 export function specFindings(service: Service, context: Context): SpecFindings & Pick<Step, 'remarks'> {
   const { spec, resource, surroundings } = context;
-  const groups = rootOf(resource) === undefined ? (service.nodeGroups?.(spec).groups ?? []) : [];
+  const claimed = rootOf(resource) === undefined ? service.nodeGroups?.(spec) : undefined;
+  const groups = claimed?.role === undefined ? (claimed?.groups ?? []) : [];
   const schedules = scheduleMistakes(service.kind.spec, spec).map(({ field, message }) => `${field}: ${message}`);
   const { mistakes = [], remarks = [] } = service.findings?.(context) ?? {};
   const all = [...specMistakes(spec), ...schedules, ...groupMistakes(groups, 'spec.nodeGroups'), ...mistakes];

@@ -10,6 +10,7 @@ export interface StepDraft {
   readonly degraded: string[];
   readonly remarks: string[];
   readonly skipped?: Skip;
+  inTurn?: true;
 }
 
 /** The steps of a resource while they are being put together, by condition; a step is there once it is spoken of. */
@@ -84,6 +85,7 @@ export function steps(
       ...(draft.degraded.length === 0 ? {} : { degraded: [...new Set(draft.degraded)] }),
       ...(draft.remarks.length === 0 ? {} : { remarks: draft.remarks }),
       ...(draft.skipped === undefined ? {} : { skipped: draft.skipped }),
+      ...(draft.inTurn === undefined ? {} : { inTurn: draft.inTurn }),
     });
   };
   for (const condition of Object.keys(drafts)) visit(condition, []);

@@ -86,7 +86,8 @@ export class PodVolumes {
         defined({
           name,
           mountPath: mount.path,
-          mountPropagation: mount.shared === true ? 'Bidirectional' : undefined,
+          mountPropagation:
+            mount.shared === true ? 'Bidirectional' : mount.follows === true ? 'HostToContainer' : undefined,
           readOnly: mount.readOnly,
         }),
       );

@@ -96,7 +96,7 @@ export function podSpec(input: PodInput): Record<string, unknown> {
     restartPolicy: input.restartPolicy,
     terminationGracePeriodSeconds: input.graceSeconds ?? ('wsgi' in input.runs ? wsgiGraceSeconds : 30),
     imagePullSecrets: spec.imagePullSecrets,
-    nodeSelector: nodeAgent === undefined ? (overrides?.nodeSelector ?? spec.nodeSelector) : nodeAgent.nodes,
+    nodeSelector: nodeAgent === undefined ? someLabels(overrides?.nodeSelector ?? spec.nodeSelector) : nodeAgent.nodes,
     // Taints decide which nodes are claimed. On a claimed node guests run, and their agents stay whatever taint follows.
     tolerations: overrides?.tolerations ?? (nodeAgent === undefined ? spec.tolerations : [{ operator: 'Exists' }]),
     affinity: nodeAgent === undefined ? overrides?.affinity : undefined,
@@ -113,6 +113,11 @@ export function podSpec(input: PodInput): Record<string, unknown> {
     ],
     volumes: volumes.volumes,
   });
+}
+
+/** The API server drops what is empty. */
+function someLabels(labels: PodInput['spec']['nodeSelector']): PodInput['spec']['nodeSelector'] {
+  return Object.keys(labels ?? {}).length === 0 ? undefined : labels;
 }
 
 function variablesFrom(configs: readonly ConfigSet[]): unknown {

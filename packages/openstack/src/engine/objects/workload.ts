@@ -55,7 +55,7 @@ export function workload(input: ComponentInput): KubeObject {
   const { service, context, name, component, main } = input;
   const { scheduling } = component;
   const stated = context.spec.components?.[component.variantOf ?? name];
-  const overrides = scheduling === undefined ? stated : { ...stated, ...scheduling };
+  const overrides = scheduling === undefined ? stated : { ...stated, ...scheduled(scheduling, stated?.affinity) };
   const selector = selectorOf(service.name, context.name, name);
   const metadata = {
     name: workloadName(input),
@@ -120,6 +120,18 @@ export function workload(input: ComponentInput): KubeObject {
         },
       };
   }
+}
+
+/** Where pods of a variant may run, as overrides of what is stated of its component. */
+function scheduled(
+  { node, ...scheduling }: NonNullable<Component['scheduling']>,
+  affinity: unknown,
+): Pick<ComponentOverrides, 'nodeSelector' | 'tolerations' | 'affinity'> {
+  if (node === undefined) return scheduling;
+  const term = { matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] };
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } };
+  // Labels that are asked for of others may go from the node, and the pod is to start there all the same.
+  return { nodeSelector: {}, ...scheduling, affinity: { ...(affinity as object | undefined), nodeAffinity } };
 }
 
 /** How a Deployment comes to new pods: none is missed meanwhile, where an old one does not stand in the way of a new one. */

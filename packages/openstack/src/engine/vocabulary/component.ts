@@ -83,6 +83,8 @@ export type Mount =
       readonly host: 'DirectoryOrCreate' | 'Directory' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice';
       readonly from?: string;
       readonly shared?: boolean;
+      /** What is mounted below it on the node, or unmounted, later, is so in the container as well. */
+      readonly follows?: boolean;
       readonly readOnly?: boolean;
     };
 
@@ -192,6 +194,8 @@ export interface Component {
   readonly scheduling?: {
     readonly nodeSelector?: Readonly<Record<string, string>>;
     readonly tolerations?: NonNullable<Tolerations>;
+    /** The node by name, whatever else is said. */
+    readonly node?: string;
   };
   /** Name of the image, as Kolla calls it. */
   readonly image: string;
@@ -256,6 +260,10 @@ export interface Component {
    * neither data path nor guests: it is replaced by itself, the others wait until somebody asks for it.
    */
   readonly strategy?: 'Recreate' | 'RollingUpdate';
+  /** A StatefulSet that keeps the same data as others of its step: these are changed one after another. */
+  readonly inTurn?: boolean;
+  /** What has served already: where its pods are not ready, its step is done all the same, and says so. */
+  readonly aside?: boolean;
 }
 
 /** What a port of a component speaks. */

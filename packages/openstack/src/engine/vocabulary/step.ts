@@ -91,8 +91,8 @@ export type Desired =
       readonly retained?: boolean;
       /** Field of the resource that is the object's spec: mistakes in it are told as the resource's. */
       readonly specFrom?: string;
-      /** The step is done whatever becomes of it, and tells that. */
-      readonly aside?: boolean;
+      /** The step is done whatever becomes of it, and tells that; `NotAvailable`: although its pods are not ready, which is to be mended. */
+      readonly aside?: boolean | 'NotAvailable';
       /** Kinds that the object, a resource of ours, has to reckon with before it is done (`status.peers`). */
       readonly peers?: readonly string[];
     }
@@ -216,6 +216,8 @@ export interface Step {
   readonly remarks?: readonly string[];
   /** Set for a step that is skipped on purpose: done, with this reason and message. */
   readonly skipped?: Skip;
+  /** Its StatefulSets keep the same data: one of them is changed at a time. */
+  readonly inTurn?: true;
 }
 
 /** Something that keeps a step from being done, and what keeps that: a tree, down to the container that fails. */

@@ -1,0 +1,68 @@
+import { parseTimestamp, timestamp } from '@openstack-operator/kube';
+import { expect, test } from 'vitest';
+import { inTurn } from './in-turn.ts';
+import { liveWith, owner, stored } from './testing.ts';
+
+const now = parseTimestamp('2026-01-01T01:00:00Z');
+
+/** A StatefulSet of one pod: `changes`, whether another template is stated; `away`, for how many seconds its pod has not been ready; `isOld`, its pod is of an older revision. */
+interface Member {
+  readonly name: string;
+  readonly changes?: boolean;
+  readonly away?: number;
+  readonly isOld?: boolean;
+  /** There is none yet. */
+  readonly isMissing?: boolean;
+}
+
+function changed(members: readonly Member[]) {
+  const objects = members.flatMap(({ name, away, isOld = false, isMissing = false }) => {
+    if (isMissing) return [];
+    const set = stored('apps/v1', 'StatefulSet', name, { status: { updateRevision: 'new', observedGeneration: 1 } });
+    const since = timestamp({ now: () => now - (away ?? 0) * 1000 });
+    const conditions = [{ type: 'Ready', status: away === undefined ? 'True' : 'False', lastTransitionTime: since }];
+    const labels = { 'controller-revision-hash': isOld ? 'old' : 'new' };
+    const reference = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid: name, controller: true };
+    const pod = stored('v1', 'Pod', `${name}-0`, {
+      metadata: { labels, ownerReferences: [reference] },
+      status: { conditions },
+    });
+    return [set, pod];
+  });
+  const planned = members.map(({ name, changes = false, isMissing = false }) => {
+    const stated = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name, namespace: 'ns' } };
+    const apply = { verb: 'apply', reason: 'Differs', object: stated, retained: false, autoscaled: false } as const;
+    const live = objects.find(({ metadata }) => metadata.name === name) ?? owner;
+    return { stated, plan: { actions: changes ? [{ ...apply, ...(isMissing ? {} : { live }) }] : [] } };
+  });
+  const plans = inTurn({ ...liveWith(objects), now }, planned);
+  return members.flatMap(({ name }, index) => (plans[index]?.actions.length ? [name] : []));
+}
+
+test('one is changed, and the next one when all pods are there, new and ready', () => {
+  const all = ['a', 'b', 'c'].map((name) => ({ name, changes: true }));
+  expect(changed(all)).toEqual(['a']);
+  expect(changed([{ name: 'a', isOld: true }, ...all.slice(1)])).toEqual([]);
+  expect(changed([{ name: 'a', away: 5 }, ...all.slice(1)])).toEqual([]);
+  expect(changed([{ name: 'a' }, ...all.slice(1)])).toEqual(['b']);
+});
+
+test('one that is away is changed at once, and after ten minutes nobody waits for it', () => {
+  expect(
+    changed([
+      { name: 'a', changes: true },
+      { name: 'b', changes: true, away: 5 },
+    ]),
+  ).toEqual(['b']);
+  expect(
+    changed([
+      { name: 'a', changes: true },
+      { name: 'b', away: 601 },
+    ]),
+  ).toEqual(['a']);
+});
+
+test('what is not there is made at once', () => {
+  const made = ['b', 'c'].map((name) => ({ name, changes: true, isMissing: true }));
+  expect(changed([{ name: 'a', away: 5 }, ...made])).toEqual(['b', 'c']);
+});
