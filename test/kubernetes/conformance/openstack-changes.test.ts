@@ -199,6 +199,35 @@ test('a store of images is neither removed nor put elsewhere', async () => {
   expect(await change({ additionalStores: [archive, { ...fast, description: 'on flash' }] })).toBeUndefined();
 });
 
+test('a group of storage nodes keeps its volumes, or its devices of nodes', async () => {
+  const api = kinds.find(({ kind }) => kind === 'Swift') as Api;
+  const disks = { name: 'disks', zone: 1, nodeSelector: { disks: 'yes' }, hostPath: { devices: ['sdb', 'sdc'] } };
+  const volumes = { name: 'volumes', zone: 2 };
+  await server.client.create(api, objectOf(api, { storageGroups: [disks, volumes] }, 'disks'));
+  const change = (...storageGroups: object[]) =>
+    refusal(
+      server.client.patch(api, { namespace, name: 'disks' }, 'merge', { spec: { storageGroups } }, { dryRun: true }),
+    );
+  const refusals: readonly (readonly [object, object, string, string])[] = [
+    [{ name: 'disks', zone: 1 }, volumes, '[0].hostPath', 'keeps its volumes or its hostPath'],
+    [disks, { ...disks, ...volumes }, '[1].hostPath', 'keeps its volumes or its hostPath'],
+    [{ ...disks, hostPath: { devices: ['sdb'] } }, volumes, '[0].hostPath.devices', 'no device can be taken away'],
+    [
+      { ...disks, hostPath: { ...disks.hostPath, path: '/data' } },
+      volumes,
+      '[0].hostPath.path',
+      'cannot be changed after creation',
+    ],
+  ];
+  for (const [first, second, at, words] of refusals)
+    expect((await change(first, second))?.[0]).toMatchObject({
+      field: `spec.storageGroups${at}`,
+      message: expect.stringContaining(words),
+    });
+  const more = { ...disks, hostPath: { devices: ['sdb', 'sdc', 'sdd'] } };
+  expect(await change(more, volumes)).toBeUndefined();
+});
+
 test('a backend keeps its volumes where they are', async () => {
   const api = kinds.find(({ kind }) => kind === 'Cinder') as Api;
   const backend = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };

@@ -119,7 +119,22 @@ const wrongPolicies: readonly (readonly [string, string, object[]])[] = [
   ['[0].name', 'every Swift has a policy of this name', [{ ...gold, name: 'policy-0' }]],
 ];
 
+const disks = { name: 'disks', zone: 1, nodeSelector: { disks: 'yes' }, hostPath: { devices: ['sdb'] } };
+const wrongGroups: readonly (readonly [string, string, object])[] = [
+  ['.nodeSelector', 'hostPath needs nodeSelector', { ...disks, nodeSelector: {} }],
+  ['.hostPath', 'with hostPath nodes and devices are what', { ...disks, storageNodes: 2 }],
+];
 const swiftRules = [
+  ...wrongGroups.map(([at, words, wrong]) =>
+    refused(Swift, `spec.storageGroups[0]${at}`, words, { storageGroups: [wrong] }, { storageGroups: [disks] }),
+  ),
+  refused(
+    Swift,
+    'spec.storageNodes',
+    'expected a device for each replica',
+    { storageNodes: 0 },
+    { storageNodes: 0, storageGroups: [disks] },
+  ),
   refused(
     Swift,
     'spec.proxyReplicas',

@@ -5,6 +5,7 @@ import type { DataMap } from '../../formats/data.ts';
 import { pasteData, pasteOwned } from '../../formats/paste.ts';
 import { secretReference } from '../../oslo/references.ts';
 import type { Swift } from './kind.ts';
+import { nodesOf } from './nodes.ts';
 import { hasFragments, policySections } from './policies.ts';
 
 /** Where the rings are mounted; the rest of the configuration is in the directory above. */
@@ -38,16 +39,19 @@ export const pipeline =
 /** The files of proxies, and those of storage nodes. */
 export function configSets(context: Context<Swift>): Record<string, ConfigFiles> {
   const common = { '/etc/swift/swift.conf': swiftConf(context) };
+  const storage = (onMounts: boolean) => ({
+    ...common,
+    ...Object.fromEntries(
+      kinds.map((kind) => [`/etc/swift/${kind}-server.conf`, serverConf(kind, daemonsOf(context, kind), onMounts)]),
+    ),
+    '/etc/swift/internal-client.conf': internalClient(context),
+    '/etc/swift/rsyncd.conf': rsyncd,
+  });
+  const hasMounts = nodesOf(context).groups.some(({ host }) => host !== undefined);
   return {
     proxy: { ...common, '/etc/swift/proxy-server.conf': proxyConf(context) },
-    storage: {
-      ...common,
-      ...Object.fromEntries(
-        kinds.map((kind) => [`/etc/swift/${kind}-server.conf`, serverConf(kind, daemonsOf(context, kind))]),
-      ),
-      '/etc/swift/internal-client.conf': internalClient(context),
-      '/etc/swift/rsyncd.conf': rsyncd,
-    },
+    storage: storage(false),
+    ...(hasMounts && { mounts: storage(true) }),
   };
 }
 
@@ -119,7 +123,8 @@ function internalClient(context: Context<Swift>): DataSource {
 
 const memcache = ({ cache = '' }: Context<Swift>): DataMap => ({ use: 'egg:swift#memcache', memcache_servers: cache });
 
-function serverConf(kind: keyof typeof servers, daemons: readonly string[]): DataSource {
+/** `onMounts`: its devices are mount points of the node, and one that is not mounted would fill the node's own disk. */
+function serverConf(kind: keyof typeof servers, daemons: readonly string[], onMounts: boolean): DataSource {
   const { port } = servers[kind];
   const more: Readonly<Record<string, DataMap>> = {
     replicator: { rsync_module: `rsync://{replication_ip}:${rsyncPort}/${kind}` },
@@ -139,7 +144,9 @@ function serverConf(kind: keyof typeof servers, daemons: readonly string[]): Dat
       '*.replication_server': 'nothing: each server answers clients and replicators',
     },
   );
-  return { ...rest, data: { ...(data as DataMap), ...Object.fromEntries(sections) } };
+  const all = data as { readonly DEFAULT: DataMap };
+  const DEFAULT = { ...all.DEFAULT, mount_check: onMounts };
+  return { ...rest, data: { ...all, DEFAULT, ...Object.fromEntries(sections) } };
 }
 
 /** What says where programs find each other and their data, in whatever section it stands. */
@@ -149,7 +156,7 @@ const everywhere = {
   cert_file: 'nothing: probes and others of the cloud connect without TLS',
   key_file: 'nothing: probes and others of the cloud connect without TLS',
   devices: 'nothing: volumes are mounted there',
-  mount_check: 'nothing: a volume that lacks keeps the pod from starting',
+  mount_check: 'nothing: a volume that lacks keeps the pod from starting, and mounts of nodes are looked for',
   swift_dir: 'nothing: rings are mounted there',
   user: 'nothing: the user of the image, who owns the volumes',
   memcache_servers: 'spec.cacheRef',

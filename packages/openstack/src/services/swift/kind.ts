@@ -122,8 +122,8 @@ export const Swift = defineApi({
       storagePolicies,
       defaultStoragePolicy,
       storageNodes: int(
-        'Storage nodes: pods with volumes of their own. Of fewer, the last ones run until everything has moved away from them (RemovedNodesEmpty); their volumes stay.',
-        { minimum: 1, maximum: 100, fallback: defaults.storageNodes },
+        'Storage nodes: pods with volumes of their own; 0 where storageGroups has all. Of fewer, the last ones run until everything has moved away from them (RemovedNodesEmpty); their volumes stay.',
+        { minimum: 0, maximum: 100, fallback: defaults.storageNodes },
       ),
       devicesPerNode: int('Devices of each storage node: volumes d1, d2 and so on.', {
         minimum: 1,

@@ -3,7 +3,9 @@ import { bytesOf } from '../../engine/names/quantity.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Found } from '../../engine/vocabulary/service.ts';
-import { counts, first, fixedOf, type StorageGroup, volumeSize } from './groups.ts';
+import { counts, first, fixedOf, type HostPath, type StorageGroup, volumeSize } from './groups.ts';
+import { type HeldGroup, isHeldGroup, isWithin } from './held-group.ts';
+import { type HostNode, hostNodesOf, idOf } from './host-nodes.ts';
 import { defaults, type Swift } from './kind.ts';
 
 /** The field under which the storage nodes are remembered. */
@@ -17,12 +19,10 @@ interface Held {
   readonly haveMoved: boolean;
   /** The groups that run. */
   readonly groups?: readonly HeldGroup[];
-}
-
-/** A group, as it was stated last. */
-interface HeldGroup extends StorageGroup {
-  /** So many of its storage nodes run. */
-  readonly size: number;
+  /** Of nodes with devices of their own, a digest of the names of those that were wanted last. */
+  readonly members?: string;
+  /** So many times these have changed: what a Job has found counts for one of them. */
+  readonly turn?: number;
 }
 
 /** Storage nodes that are alike: those of `spec.storageNodes`, or of one of `spec.storageGroups`. */
@@ -39,12 +39,16 @@ export interface NodeGroup {
   readonly wanted: number;
   /** Those that are wanted, and those that leave: they run until the rings have nothing of them. */
   readonly running: number;
+  /** A node of the cluster with devices of its own: one storage node. */
+  readonly host?: HostPath & { readonly node: string; readonly group: string };
 }
 
 /** The storage nodes that there are. */
 export interface Nodes {
   /** Those of `spec.storageNodes` first. */
   readonly groups: readonly NodeGroup[];
+  /** Those of nodes that are gone, and that the rings may have. */
+  readonly lost: readonly NodeGroup[];
   /** Whether some leave now. */
   readonly areLeaving: boolean;
   /** Whether there are, or were, some that leave. */
@@ -68,15 +72,65 @@ export function nodesOf(context: Context<Swift>): Nodes {
       storage,
       ...counted(wantedBy(context), size),
     },
-    ...storageGroups.map((one) => ({
-      ...groupOf(context, one),
-      ...counted(one.storageNodes ?? counts.storageNodes, sizeOf(one.name)),
-    })),
-    ...goneFrom(context).map((one) => ({ ...groupOf(context, one), ...counted(0, one.size) })),
+    ...storageGroups.flatMap((one) =>
+      one.hostPath === undefined
+        ? {
+            ...groupOf(context, one),
+            ...counted(one.storageNodes ?? counts.storageNodes, sizeOf(one.name)),
+          }
+        : onNodes(context, one),
+    ),
+    ...goneFrom(context).flatMap((one) =>
+      one.hostPath === undefined ? { ...groupOf(context, one), ...counted(0, one.size) } : onNodes(context, one),
+    ),
   ];
-  const areLeaving = all.some(({ wanted, running }) => running > wanted);
-  const isFewer = size > wantedBy(context) || held.some((one) => one.size > (wantedOf(context, one.name) ?? 0));
-  return { groups: all.filter(({ running }) => running > 0), areLeaving, haveMoved: haveMoved || isFewer };
+  // What has left is as if it had never been there.
+  const known = haveLeft ? all.filter(({ host, wanted }) => host === undefined || wanted > 0) : all;
+  const lost = known.filter(({ host, running }) => host !== undefined && running === 0);
+  const areLeaving = lost.length > 0 || known.some(({ wanted, running }) => running > wanted);
+  const isFewer =
+    size > wantedBy(context) ||
+    held.some(({ name, size, hostPath }) => hostPath === undefined && size > (wantedOf(context, name) ?? 0));
+  return {
+    groups: known.filter(({ running }) => running > 0),
+    lost,
+    areLeaving,
+    haveMoved: haveMoved || isFewer || areLeaving,
+  };
+}
+
+/** The storage nodes of a group with devices of nodes. */
+function onNodes(context: Context<Swift>, group: StorageGroup): readonly NodeGroup[] {
+  const { hostPath, name } = group;
+  if (hostPath === undefined) return [];
+  const { tolerations } = group;
+  return hostsOf(context, group).map(({ node, component, state }) => ({
+    ...groupOf(context, group),
+    component,
+    weight: group.weight ?? first.weight,
+    devices: hostPath.devices,
+    host: { ...hostPath, node, group: name },
+    scheduling: { ...(tolerations && { tolerations }), node },
+    wanted: state === 'wanted' ? 1 : 0,
+    running: state === 'lost' ? 0 : 1,
+  }));
+}
+
+function hostsOf(context: Context<Swift>, group: StorageGroup): readonly HostNode[] {
+  const { nodes: held = [] } = heldGroups(context).find(({ name }) => name === group.name) ?? {};
+  return hostNodesOf(context, { group, held, isStated: wantedOf(context, group.name) !== undefined });
+}
+
+/** Nodes with devices of their own that are wanted, and how many times these have changed; none where there never were any. */
+function membership(context: Context<Swift>): Pick<Held, 'members' | 'turn'> {
+  const { members, turn = 0 } = heldBy(context.surroundings.remembered[nodesField]);
+  const stated = (context.spec.storageGroups ?? []).filter(({ hostPath }) => hostPath !== undefined);
+  const wanted = stated.flatMap((group) =>
+    hostsOf(context, group).flatMap(({ node, state }) => (state === 'wanted' ? `${group.name} ${node}` : [])),
+  );
+  if (members === undefined && wanted.length === 0) return {};
+  const now = digest(wanted);
+  return { members: now, turn: now === members ? turn : turn + 1 };
 }
 
 /** The groups that it remembers, as they were stated last. */
@@ -115,26 +169,23 @@ function groupOf({ spec }: Context<Swift>, group: StorageGroup) {
 
 /** Whoever may write ConfigMaps may have written it. */
 function heldBy(entry: unknown): Held {
-  const { size, haveMoved, groups } = (entry ?? {}) as Partial<Record<keyof Held, unknown>>;
-  const isGroup = (one: Partial<HeldGroup> | null) =>
-    /^[a-z]([-a-z0-9]{0,5}[a-z0-9])?$/u.test(one?.name ?? '') &&
-    isWithin(one?.size, 100) &&
-    isWithin(one?.zone, 255) &&
-    ['number', 'undefined'].includes(typeof one?.weight) &&
-    isWithin(one?.devicesPerNode ?? 1, 16);
-  const trusted = Array.isArray(groups) ? (groups as (HeldGroup | null)[]).filter((one) => isGroup(one)) : [];
-  return { size: isWithin(size, 100) ? size : 0, haveMoved: haveMoved === true, groups: trusted as HeldGroup[] };
+  const { size, haveMoved, groups, members, turn } = (entry ?? {}) as Partial<Record<keyof Held, unknown>>;
+  const trusted = Array.isArray(groups) ? (groups as (HeldGroup | null)[]).filter(isHeldGroup) : [];
+  return {
+    size: isWithin(size, 100) ? size : 0,
+    haveMoved: haveMoved === true,
+    groups: trusted,
+    ...(typeof members === 'string' && { members }),
+    ...(isWithin(turn, Number.MAX_SAFE_INTEGER) && { turn }),
+  };
 }
-
-const isWithin = (value: unknown, most: number): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= most;
 
 /** `status.lasting`: a number that may change is no part of what it says. */
 export const lastingNodes = (): Readonly<Record<string, string>> => ({ [nodesField]: 'the devices of the rings' });
 
 /** How many run, for every time after this, and for a Swift of this name that comes later. */
 export function rememberedNodes(context: Context<Swift>): Readonly<Record<string, object>> {
-  const { groups, haveMoved } = nodesOf(context);
+  const { groups, lost, haveMoved } = nodesOf(context);
   const running = (component: string) => groups.find((one) => one.component === component)?.running ?? 0;
   const before = heldGroups(context);
   const stated = (context.spec.storageGroups ?? []).map((one) => {
@@ -142,16 +193,25 @@ export function rememberedNodes(context: Context<Swift>): Readonly<Record<string
     // Of one that is refused it stays what it was.
     return was !== undefined && digest(fixedOf(was)) !== digest(fixedOf(one)) ? was : one;
   });
-  const named = [...stated, ...goneFrom(context)].map(
-    (one): HeldGroup => ({ ...one, size: running(`storage-${one.name}`) }),
-  );
+  const named = [...stated, ...goneFrom(context)].map((one): HeldGroup => {
+    if (one.hostPath === undefined) return { ...one, size: running(`storage-${one.name}`) };
+    const known = [...groups, ...lost].filter(({ host }) => host?.group === one.name);
+    const nodes = known.flatMap(({ host }) => host?.node ?? []);
+    return { ...one, size: nodes.length, nodes };
+  });
   const held = named.filter(({ size }) => size > 0);
-  const entry: Held = { size: running('storage'), haveMoved, ...(held.length === 0 ? {} : { groups: held }) };
+  const entry: Held = {
+    size: running('storage'),
+    haveMoved,
+    ...(held.length === 0 ? {} : { groups: held }),
+    ...membership(context),
+  };
   return { [nodesField]: entry };
 }
 
-/** Key of `status.found`. */
+/** Keys of `status.found`: what has left, and which nodes the rings have. */
 const found = 'storageNodes';
+const inRings = 'nodesInRings';
 
 const foundBy = ({ resource }: Context<Swift>): Found => resource.status?.found ?? {};
 
@@ -161,8 +221,13 @@ const foundBy = ({ resource }: Context<Swift>): Found => resource.status?.found 
  */
 export function leftWords(context: Context<Swift>): string {
   const { storageGroups = [] } = context.spec;
-  const groups = storageGroups.map(({ name }) => `, of ${name} ${wantedOf(context, name)} and up,`).join('');
-  return `storage nodes ${wantedBy(context)} and up${groups} had left in generation ${context.resource.metadata.generation ?? 0}`;
+  const groups = storageGroups
+    .filter(({ hostPath }) => hostPath === undefined)
+    .map(({ name }) => `, of ${name} ${wantedOf(context, name)} and up,`)
+    .join('');
+  const { turn } = membership(context);
+  const nodes = turn === undefined ? '' : `, of nodes at their turn ${turn},`;
+  return `storage nodes ${wantedBy(context)} and up${groups}${nodes} had left in generation ${context.resource.metadata.generation ?? 0}`;
 }
 
 const wantedBy = ({ spec }: Context<Swift>): number => spec.storageNodes ?? defaults.storageNodes;
@@ -172,3 +237,22 @@ export function nodesThatLeft(words: readonly string[], before: Found): Found {
   const left = words.find((line) => line.startsWith('storage nodes '));
   return left === undefined ? before : { ...before, [found]: left };
 }
+
+const ringsHave = 'the rings have nodes';
+
+/** What the Job that makes rings says in the end: the nodes with devices of their own that they have from then on. */
+export const ringWords = (context: Context<Swift>): string =>
+  [
+    ringsHave,
+    ...nodesOf(context).groups.flatMap(({ host, wanted }) => (host && wanted > 0 ? idOf(host.node) : [])),
+  ].join(' ');
+
+/** Remembers it. */
+export function nodesInRings(words: readonly string[], before: Found): Found {
+  const told = words.find((line) => line.startsWith(ringsHave));
+  return told === undefined ? before : { ...before, [inRings]: told };
+}
+
+/** Whether the rings have had a node with devices of its own: it has come up then. */
+export const isInRings = (context: Context<Swift>, node: string): boolean =>
+  foundBy(context)[inRings]?.split(' ').includes(idOf(node)) === true;

@@ -9,6 +9,10 @@ interface Targets {
   readonly row: string;
   /** Corrects the weight of a device that was looked at. */
   readonly weigh: string;
+  /** Tells whether one of those that leave is lost, `host/device=lost`. */
+  readonly lost: string;
+  /** Takes such a one off the ring at once. */
+  readonly lose: string;
 }
 
 /** Devices as `host/device`, which are alike. */
@@ -18,6 +22,8 @@ const equal: Targets = {
   weight: '100',
   row: '',
   weigh: '[ "$weight" != 0.00 ] || swift-ring-builder "$builder" set_weight $where 100 --yes',
+  lost: '',
+  lose: '',
 };
 
 /** Devices as `host/device=zone=weight`. */
@@ -33,6 +39,14 @@ const grouped: Targets = {
       exit 1
     fi
     [ "$weight" = "$wanted" ] || swift-ring-builder "$builder" set_weight $where "$wanted" --yes`,
+  lost: `    left=$device device=\${device%=lost}
+`,
+  lose: `    if [ "$left" != "$device" ]; then
+      echo "device $device is lost, with a replica of $parts partitions of $name: they are made anew from others, where there are any"
+      swift-ring-builder "$builder" remove $where --yes
+      continue
+    fi
+`,
 };
 
 /** Opens or makes each builder, and adds the devices that it does not have. */
@@ -130,9 +144,9 @@ ${opened(targets)}  ${targets.each}
   done
   count=$# empty=
   for device in $leaving; do
-    look "$device" || continue
+${targets.lost}    look "$device" || continue
     count=$((count + 1))
-    if [ "$weight" != 0.00 ]; then
+${targets.lose}    if [ "$weight" != 0.00 ]; then
       swift-ring-builder "$builder" set_weight $where 0 --yes
     elif [ "$parts" = 0 ] && is_empty "$device"; then
       empty="$empty $device"
@@ -237,23 +251,31 @@ echo "a daemon has ended: all of them are started anew"
 exit 1
 `;
 
-/**
- * Refuses a device that nobody has used yet, and whose file system has no room for the metadata of objects. By Swift's limits an object
- * has some 7 KB of it (swift/common/constraints.py: 4096 bytes of the user's in 90 headers), in one extended attribute. Arguments: names of devices.
- */
-export const checkDevices = `value=0123456789abcdef
+/** Whether a file system has room for the metadata of objects: text of scripts. */
+export const takesMetadata = {
+  /** Makes the value. */
+  value: `value=0123456789abcdef
 while [ \${#value} -lt 8192 ]; do value=$value$value; done
-for device in "$@"; do
-  folder=/srv/node/$device
-  for used in "$folder"/accounts "$folder"/containers "$folder"/objects*; do
-    [ ! -e "$used" ] || continue 2
-  done
-  : > "$folder/.check"
+`,
+  /** Sets it below `folder`; what follows says why that did not work: `said`, on a file system of `type`. */
+  attempt: `  : > "$folder/.check"
   # The library by which Swift sets them is there, wherever Swift is.
   said=$(python3 -m xattr.tool -w user.swift.metadata "$value" "$folder/.check" 2>&1) || {
     rm "$folder/.check"
     type=$(df --output=fstype "$folder" | tail -n 1)
-    echo "device $device, of $type, takes no metadata of 8 KiB ($said), and is not used: make this Swift anew with a StorageClass of xfs (spec.storage.storageClassName), or set spec.checkDevices: false, with which objects are refused that have more metadata than it takes"
+`,
+};
+
+/**
+ * Refuses a device that nobody has used yet, and whose file system has no room for the metadata of objects. By Swift's limits an object
+ * has some 7 KB of it (swift/common/constraints.py: 4096 bytes of the user's in 90 headers), in one extended attribute. Arguments: names of devices.
+ */
+export const checkDevices = `${takesMetadata.value}for device in "$@"; do
+  folder=/srv/node/$device
+  for used in "$folder"/accounts "$folder"/containers "$folder"/objects*; do
+    [ ! -e "$used" ] || continue 2
+  done
+${takesMetadata.attempt}    echo "device $device, of $type, takes no metadata of 8 KiB ($said), and is not used: make this Swift anew with a StorageClass of xfs (spec.storage.storageClassName), or set spec.checkDevices: false, with which objects are refused that have more metadata than it takes"
     exit 1
   }
   rm "$folder/.check"

@@ -79,7 +79,7 @@ test.each([
   ['proxy-server.conf', 'DEFAULT', 'cert_file', 'connect without TLS; remove it'],
   ['object-server.conf', 'DEFAULT', 'bind_ip', 'connect there; remove it'],
   ['object-server.conf', 'app:object-server', 'devices', 'volumes are mounted there; remove it'],
-  ['object-server.conf', 'app:object-server', 'set mount_check', 'from starting; remove it'],
+  ['object-server.conf', 'app:object-server', 'set mount_check', 'are looked for; remove it'],
   ['object-server.conf', 'object-replicator', 'swift_dir', 'rings are mounted there; remove it'],
   ['container-server.conf', 'container-replicator', 'rsync_module', 'rsync listens there; remove it'],
   ['internal-client.conf', 'filter:cache', 'memcache_servers', 'set spec.cacheRef instead'],

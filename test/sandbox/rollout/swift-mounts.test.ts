@@ -1,0 +1,180 @@
+import { ConfigMap, Node, Pod, Secret } from '@openstack-operator/kube';
+import { OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
+import { expect, test } from 'vitest';
+import { type Cloud, controlPlane, createCloud } from './cloud.ts';
+import { cats, name, read, rings, spec, stored, swift } from './swift.ts';
+
+const hour = 3_600_000;
+const label = 'example.com/disks';
+const group = { name: 'disks', zone: 1, nodeSelector: { [label]: 'yes' }, hostPath: { devices: ['sdb'] } };
+const owner = 42_445;
+const disk = '/srv/node/sdb';
+
+const told = (cloud: Cloud, condition: string) => cloud.condition(Swift, name, condition)?.message ?? '';
+const change = (cloud: Cloud, swift: object | null) =>
+  cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift } });
+const tag = (cloud: Cloud, node: string, value: string | null) =>
+  cloud.change(Node, node, { metadata: { labels: { [label]: value } } });
+
+interface Builder {
+  readonly devices: readonly {
+    readonly id: number;
+    readonly ip: string;
+    readonly device: string;
+    readonly weight: number;
+  }[];
+  readonly replicas: readonly (readonly number[])[];
+}
+const builder = (cloud: Cloud) =>
+  JSON.parse(Buffer.from(rings(cloud)['object.builder'] ?? '', 'base64').toString()) as Builder;
+/** The StatefulSet of the storage node on a node of the cluster. */
+const setOn = (cloud: Cloud, node: string) =>
+  cloud.list('StatefulSet').find(({ spec }) => JSON.stringify(spec).includes(`"values":["${node}"]`))?.metadata.name;
+/** Devices of the rings, by the node of the cluster, with their weights. */
+const inRings = (cloud: Cloud, nodes: readonly string[]) =>
+  Object.fromEntries(
+    nodes.flatMap((node) => {
+      const set = setOn(cloud, node);
+      return builder(cloud)
+        .devices.filter(({ ip }) => ip === `${set}-0.${set}.openstack.svc`)
+        .map(({ device, weight }) => [`${node}/${device}`, weight]);
+    }),
+  );
+/** Whether the pods of a StatefulSet are ready. */
+const isReady = (cloud: Cloud, set: string) =>
+  (cloud.get('StatefulSet', set)?.['status'] as { readyReplicas?: number } | undefined)?.readyReplicas === 1;
+/** How many templates a StatefulSet has had. */
+const revisions = (cloud: Cloud, set: string) =>
+  cloud.list('ControllerRevision').filter(({ metadata }) => metadata.name.startsWith(`${set}-`)).length;
+/** How many replicas of each partition are elsewhere than before. */
+const moved = (before: Builder, now: Builder): number[] =>
+  (before.replicas[0] ?? []).map(
+    (_, part) => before.replicas.filter((one, replica) => one[part] !== now.replicas[replica]?.[part]).length,
+  );
+
+/** Writes another object, and reads all of them. */
+async function use(cloud: Cloud, all: Record<string, string>): Promise<void> {
+  Object.assign(all, await stored(cloud, [`cat-${Object.keys(all).length}`]));
+  expect(await read(cloud, Object.keys(all))).toEqual(all);
+}
+
+const four = ['node-1', 'node-2', 'node-3', 'node-4'];
+
+/** A cloud whose first three nodes are storage nodes, with a disk each; the fourth has one, and no label. */
+async function onDisks(type: Readonly<Record<string, string>> = {}): Promise<Cloud> {
+  const cloud = await createCloud({ nodes: four });
+  for (const node of four)
+    cloud.rehearsal.sandbox.nodes.mount(node, disk, { owner, ...(type[node] && { type: type[node] }) });
+  for (const node of four.slice(0, 3)) await tag(cloud, node, 'yes');
+  await cloud.startOperator();
+  const hosts = { ...swift, storageNodes: 0, storageGroups: [group] };
+  // A test takes other nodes away.
+  const here = { nodeSelector: { 'kubernetes.io/hostname': 'node-4' } };
+  const others = { mariadb: here, memcached: here, keystone: here, swift: { ...hosts, ...here } };
+  await cloud.settle(cloud.rehearsal.create(controlPlane({ ...spec, ...others })));
+  return cloud;
+}
+
+test('disks of labelled nodes are devices of the rings; a node that is labelled later joins, and leaves as it came', async () => {
+  const cloud = await onDisks();
+  await cloud.ready();
+  expect(inRings(cloud, four)).toEqual({ 'node-1/sdb': 100, 'node-2/sdb': 100, 'node-3/sdb': 100 });
+  expect(cloud.get('StatefulSet', `${name}-storage`)).toBeUndefined();
+  expect(cloud.list('PersistentVolumeClaim').filter(({ metadata }) => metadata.name.includes('swift'))).toEqual([]);
+  const all = await stored(cloud, cats);
+  await cloud.clock.advance(hour);
+  const before = builder(cloud);
+  await tag(cloud, 'node-4', 'yes');
+  await cloud.until(() => setOn(cloud, 'node-4') !== undefined);
+  await cloud.ready();
+  expect(inRings(cloud, four)).toMatchObject({ 'node-4/sdb': 100 });
+  expect(new Set(moved(before, builder(cloud)))).toEqual(new Set([0, 1]));
+  await use(cloud, all);
+
+  await cloud.clock.advance(hour);
+  await tag(cloud, 'node-2', null);
+  await cloud.until(() => told(cloud, 'RemovedNodesEmpty').includes('is to be empty'));
+  expect(inRings(cloud, four)).toMatchObject({ 'node-2/sdb': 0 });
+  for (let count = 0; count < 60 && setOn(cloud, 'node-2') !== undefined; count += 1) {
+    await use(cloud, all);
+    await cloud.clock.advance(10 * 60_000);
+  }
+  await cloud.ready();
+  expect(inRings(cloud, four)).toEqual({ 'node-1/sdb': 100, 'node-3/sdb': 100, 'node-4/sdb': 100 });
+  await use(cloud, all);
+}, 600_000);
+
+const step = 'StorageNodesDisksReady';
+
+test('a disk of ext4 is refused with the reason, and no ring has it; one that is mounted nowhere is told, and never written to', async () => {
+  const cloud = await onDisks({ 'node-3': 'ext4' });
+  const words = `device sdb of node node-3 (${disk}), of ext4, takes no metadata of 8 KiB`;
+  await cloud.until(() => told(cloud, step).includes(words));
+  expect(told(cloud, step)).toContain('make a file system of xfs there');
+  expect(cloud.get('Secret', `${name}-rings`)?.['data'] ?? {}).toEqual({});
+  // Another node has its place.
+  await tag(cloud, 'node-4', 'yes');
+  await tag(cloud, 'node-3', null);
+  await cloud.ready();
+  expect(inRings(cloud, four)).toEqual({ 'node-1/sdb': 100, 'node-2/sdb': 100, 'node-4/sdb': 100 });
+  expect(setOn(cloud, 'node-3')).toBeUndefined();
+  const all = await stored(cloud, cats);
+
+  const { sandbox } = cloud.rehearsal;
+  sandbox.nodes.unmount('node-2', disk);
+  await cloud.until(() => told(cloud, step).includes('device sdb of node node-2 is not mounted'));
+  await cloud.ready();
+  expect(cloud.condition(Swift, name, step)).toMatchObject({ status: 'True', reason: 'Degraded' });
+  await use(cloud, all);
+  const pod = { namespace: 'openstack', name: `${setOn(cloud, 'node-2')}-0` };
+  const { stdout } = await cloud.settle(sandbox.pods.exec(pod, ['ls', '-A', disk]));
+  expect(stdout).toBe('');
+  // Its pod starts without it, too.
+  await cloud.settle(sandbox.client().delete(Pod, pod));
+  await cloud.clock.advance(5 * 60_000);
+  await use(cloud, all);
+  expect(told(cloud, step)).toContain('device sdb of node node-2 is not mounted');
+  sandbox.nodes.mount('node-2', disk);
+  await cloud.until(() => told(cloud, step) === '');
+  await use(cloud, all);
+}, 600_000);
+
+test('a node that is gone for ever leaves the rings at once, and what lay there is made anew', async () => {
+  const cloud = await onDisks();
+  await tag(cloud, 'node-4', 'yes');
+  await cloud.ready();
+  const all = await stored(cloud, cats);
+  const before = inRings(cloud, four);
+  const { sandbox } = cloud.rehearsal;
+  sandbox.nodes.stop('node-2');
+  await cloud.until(() => told(cloud, step).includes(setOn(cloud, 'node-2') ?? '?'));
+  await use(cloud, all);
+  expect(inRings(cloud, four)).toEqual(before);
+  await cloud.remove(Node, 'node-2');
+  await cloud.until(() => Object.keys(inRings(cloud, four)).length === 3 && setOn(cloud, 'node-2') === undefined, 90);
+  await cloud.ready();
+  expect(inRings(cloud, four)).toEqual({ 'node-1/sdb': 100, 'node-3/sdb': 100, 'node-4/sdb': 100 });
+  await use(cloud, all);
+}, 600_000);
+
+test('disks are not taken for another Swift, nor without what names are hashed with; pods are changed one after another', async () => {
+  const cloud = await onDisks();
+  await cloud.ready();
+  const all = await stored(cloud, cats);
+  const sets = four.slice(0, 3).map((node) => setOn(cloud, node) ?? '');
+  let most = 0;
+  await change(cloud, { config: { 'object-server.conf': { 'object-replicator': { concurrency: 4 } } } });
+  await cloud.until(() => {
+    const away = sets.filter((set) => !isReady(cloud, set)).length;
+    most = Math.max(most, away);
+    return away === 0 && sets.every((set) => revisions(cloud, set) === 2) && cloud.isReady('Swift', name);
+  });
+  expect(most).toBe(1);
+  await use(cloud, all);
+  await change(cloud, null);
+  await cloud.until(() => cloud.get('Swift', name) === undefined);
+  for (const secret of ['hash', 'rings', 'rings-policies']) await cloud.remove(Secret, `${name}-${secret}`);
+  await cloud.remove(ConfigMap, `${name}-lasting`);
+  await change(cloud, { ...swift, storageNodes: 0, storageGroups: [group] });
+  await cloud.until(() => told(cloud, step).includes('has objects of another Swift'));
+}, 600_000);
