@@ -101,4 +101,14 @@ describe('swift-ring-builder', () => {
     expect((await next(light.join(''))).zones).toEqual({ 111: 32, 112: 32 });
     expect(await next()).toEqual({ devices: [64, 64, 64, 0, 0, 0], zones: { 111: 64 } });
   });
+
+  it('empties a device without weight, though the others have their shares already', async () => {
+    const { container, world } = await built(`${builder} create 4 2 1\n${group(1, 4, 100)}${builder} rebalance`);
+    const light = `${builder} set_weight --ip z1-3 --port 6200 --device d1 0 --yes\n`;
+    for (const script of [light, '']) {
+      await world.clock.advance(3_600_000);
+      await container.run(['sh', '-c', `${script}${builder} rebalance`]);
+    }
+    expect(placed(container.files.read(ring)).devices[3]).toBe(0);
+  });
 });

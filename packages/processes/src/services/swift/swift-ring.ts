@@ -239,7 +239,10 @@ function rebalanced(builder: Builder, now: number): number {
     const full = replicas.findIndex((one) => (spare.get(one[partition] ?? 0) ?? 0) < 0);
     const from = replicas[full]?.[partition] ?? 0;
     const rest = taken().filter((id) => id !== from);
-    const to = full < 0 ? undefined : others(rest).find((one) => one.id !== from && spareOf(one) > 0);
+    // What lies on a device without weight goes, though it goes to one that has enough (_reassign_parts asks for the best tier alone).
+    const isLeaving = devices.some(({ id, weight }) => id === from && weight === 0);
+    const free = full < 0 ? [] : others(rest).filter(({ id }) => id !== from);
+    const to = free.find((one) => spareOf(one) > 0) ?? (isLeaving ? free[0] : undefined);
     if (to === undefined) continue;
     spare.set(from, (spare.get(from) ?? 0) + 1);
     assign(full, partition, to.id);
