@@ -3,11 +3,12 @@ import { json } from '../../http.ts';
 import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
 import { commonWords, Fault } from '../../model/fault.ts';
+import { demanded } from '../../model/owned.ts';
 import type { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { newImage } from './cinder-images.ts';
-import { demanded, microversion } from './cinder-owned.ts';
 import { demandQuota, queueOf, saveVolume } from './cinder-store.ts';
+import { microversion } from './cinder-versions.ts';
 
 /** What an action does to a volume, and what it tells others; it may refuse. */
 interface Use {

@@ -1,8 +1,9 @@
 import type { HttpReply } from '@openstack-operator/sandbox';
 import { json, locationOf, plain } from '../../http.ts';
-import { type Row, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { type Api, apiHandler, type Call, type Route } from '../../model/api.ts';
 import { commonWords, Fault, namedFault } from '../../model/fault.ts';
+import { ownedRoute } from '../../model/owned.ts';
+import { answerQuotas } from '../../model/quotas.ts';
 import { asked, listed, setEnabled } from '../../model/service-rows.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
@@ -10,9 +11,8 @@ import { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { attachmentsRoute } from './cinder-attachments.ts';
 import { backups } from './cinder-backups.ts';
-import { ownedRoute } from './cinder-owned.ts';
 import { acceptTransfer, snapshots, transfers } from './cinder-snapshots.ts';
-import { cinderDatabase, quotaOf } from './cinder-store.ts';
+import { cinderDatabase, quotas } from './cinder-store.ts';
 import { qosSpecs, typesRoute, volumeTypes } from './cinder-types.ts';
 import { volumes } from './cinder-volumes.ts';
 
@@ -52,7 +52,7 @@ function api(context: ServiceContext, messaging: Messaging): Api {
       types: typesRoute,
       'qos-specs': onlyAdmin('volume_extension:qos_specs_manage:get_all', () => undefined),
       'os-services': onlyAdmin('volume_extension:services:index', (call) => services(context, call)),
-      'os-quota-sets': (call) => quotas(context, call),
+      'os-quota-sets': (call) => answerQuotas(quotas, context, call),
       volumes: (call) => volumes(context, messaging, call),
       snapshots: (call) => ownedRoute(snapshots(context, messaging), call),
       backups: (call) => ownedRoute(backups(context, messaging), call),
@@ -91,23 +91,4 @@ async function services(context: ServiceContext, { request, id = '', body, query
   if (changed === undefined)
     throw new Fault(404, `Service ${String(body['binary'])} could not be found on host ${String(body['host'])}.`);
   return json(200, changed);
-}
-
-const ofQuotas = ['volumes', 'snapshots', 'gigabytes', 'backups', 'backup_gigabytes'];
-
-/** Quotas of a project, whether Keystone knows it or not. @throws Fault */
-async function quotas(context: ServiceContext, { request, id = '', body, store, identity }: Call): Promise<HttpReply> {
-  if (!['GET', 'PUT'].includes(request.method))
-    throw new Fault(405, 'The method is not allowed for the requested URL.');
-  if (request.method === 'PUT' && !identity.roles.includes('admin'))
-    throw new Fault(403, commonWords.forbidden('volume_extension:quotas:update'));
-  const { quota_set: wanted = {} } = body as { quota_set?: Row };
-  const unknown = Object.keys(wanted).find((name) => !ofQuotas.includes(name));
-  if (unknown !== undefined) throw new Fault(400, `Bad key(s) in quota set: ${unknown}`);
-  const set = await store((schema) => {
-    for (const [resource, limit] of Object.entries(wanted))
-      tableOf(schema, 'quotas').set(`${id}/${resource}`, { project_id: id, resource, hard_limit: limit });
-    return Object.fromEntries(ofQuotas.map((name) => [name, quotaOf(context, schema, id, name)]));
-  });
-  return json(200, { quota_set: request.method === 'GET' ? { ...set, id } : set });
 }

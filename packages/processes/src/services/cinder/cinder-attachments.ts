@@ -4,11 +4,12 @@ import { headerOf, json } from '../../http.ts';
 import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
 import { Fault } from '../../model/fault.ts';
+import { demanded, type Owned, ownedRoute } from '../../model/owned.ts';
 import type { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { demanded, microversion, type Owned, ownedRoute } from './cinder-owned.ts';
 import { queueOf, saveVolume, statusByAttachments } from './cinder-store.ts';
+import { microversion } from './cinder-versions.ts';
 
 /** Who has which volume, from 3.27 on: reserved, then attaching with a connector, then complete (cinder.api.v3.attachments). @throws Fault */
 export function attachmentsRoute(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply> {

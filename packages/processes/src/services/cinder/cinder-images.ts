@@ -2,13 +2,14 @@ import { uuid } from '@openstack-operator/kube';
 import type { HttpReply } from '@openstack-operator/sandbox';
 import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { Fault } from '../../model/fault.ts';
+import { oversOf } from '../../model/quotas.ts';
 import { now } from '../../model/service-rows.ts';
 import type { Identity } from '../../oslo/auth-token.ts';
 import type { Database } from '../../oslo/database.ts';
 import { type Catalog, endpointOf, httpError, KeystoneSession } from '../../oslo/keystone-session.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { newVolume, oversOf } from './cinder-store.ts';
+import { newVolume, quotas } from './cinder-store.ts';
 
 /** An image that a volume is made of, and who asks for it: both travel with messages. */
 export interface OfImage {
@@ -173,7 +174,7 @@ function keep({ context, backend }: Filling, schema: Schema, { row, image, size,
     tableOf(schema, 'volumes').delete(oldest);
     evict(schema, oldest);
   }
-  const overs = oversOf(context, schema, tenant.project, { gigabytes: size, volumes: 1 });
+  const overs = oversOf(quotas, context, schema, tenant.project, { gigabytes: size, volumes: 1 });
   if (overs.length > 0)
     return `Failed to create new image-volume cache entry. Error: Quota exceeded for resources: ${JSON.stringify(overs).replaceAll('"', "'")}`;
   const kept = newVolume(context, {

@@ -3,11 +3,12 @@ import { json } from '../../http.ts';
 import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
 import { Fault } from '../../model/fault.ts';
+import { demanded, type Owned } from '../../model/owned.ts';
 import { now } from '../../model/service-rows.ts';
 import type { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { demanded, microversion, type Owned } from './cinder-owned.ts';
 import { demandQuota, queueOf, saveVolume } from './cinder-store.ts';
+import { microversion } from './cinder-versions.ts';
 
 /** Snapshots of volumes. RBD flattens what was made of one that goes (cinder.volume.drivers.rbd): nothing keeps it. */
 export const snapshots = (context: ServiceContext, messaging: Messaging): Owned => ({

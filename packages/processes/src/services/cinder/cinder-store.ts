@@ -1,6 +1,7 @@
 import { uuid } from '@openstack-operator/kube';
 import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { Fault } from '../../model/fault.ts';
+import { oversOf, type Quotas, quotaOf } from '../../model/quotas.ts';
 import { now } from '../../model/service-rows.ts';
 import type { ProjectDatabase } from '../../oslo/project-database.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
@@ -48,12 +49,6 @@ export function statusByAttachments(schema: Schema, volume: string): string {
   return first === 'attached' ? 'in-use' : first;
 }
 
-/** What a project may have at most; -1: as much as it likes. Who has no quota of its own has that of all. */
-export function quotaOf({ config }: ServiceContext, schema: Schema, project: unknown, resource: string): number {
-  const own = tableOf(schema, 'quotas').get(`${String(project)}/${resource}`)?.['hard_limit'];
-  return own === undefined ? config.integer('DEFAULT', `quota_${resource}`) : Number(own);
-}
-
 /** How much of each resource a project has; snapshots take room as their volumes do. */
 function usageOf(schema: Schema, project: unknown): Readonly<Record<string, number>> {
   const [volumes, snapshots, backups] = ['volumes', 'snapshots', 'backups'].map((table) =>
@@ -69,19 +64,14 @@ function usageOf(schema: Schema, project: unknown): Readonly<Record<string, numb
   };
 }
 
-/** Of what a project would have too much with so much more, by name. */
-export function oversOf(
-  context: ServiceContext,
-  schema: Schema,
-  project: unknown,
-  more: Readonly<Record<string, number>>,
-): string[] {
-  const usage = usageOf(schema, project);
-  return Object.entries(more).flatMap(([resource, count]) => {
-    const limit = quotaOf(context, schema, project, resource);
-    return limit >= 0 && (usage[resource] ?? 0) + count > limit ? [resource] : [];
-  });
-}
+/** What Cinder lets a project have. */
+export const quotas: Quotas = {
+  resources: ['volumes', 'snapshots', 'gigabytes', 'backups', 'backup_gigabytes'],
+  option: (resource) => ['DEFAULT', `quota_${resource}`],
+  usage: usageOf,
+  rule: 'volume_extension:quotas:update',
+  unknown: (resource) => `Bad key(s) in quota set: ${resource}`,
+};
 
 /** The exceptions that a resource is refused with (cinder.quota_utils.process_reserve_over_quota). */
 const limits: Readonly<Record<string, (allowed: number) => string>> = {
@@ -98,9 +88,9 @@ export function demandQuota(
   project: unknown,
   more: Readonly<Record<string, number>>,
 ): void {
-  const [over] = oversOf(context, schema, project, more);
+  const [over] = oversOf(quotas, context, schema, project, more);
   if (over === undefined) return;
-  const allowed = quotaOf(context, schema, project, over);
+  const allowed = quotaOf(quotas, context, schema, project, over);
   const size =
     over === 'backup_gigabytes' ? 'VolumeBackupSizeExceedsAvailableQuota' : 'VolumeSizeExceedsAvailableQuota';
   const what = over === 'backup_gigabytes' ? 'backup' : 'volume or snapshot';

@@ -3,11 +3,11 @@ import { json } from '../../http.ts';
 import { type Row, rowsOf, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { Call } from '../../model/api.ts';
 import { Fault } from '../../model/fault.ts';
+import { demanded } from '../../model/owned.ts';
 import type { Messaging } from '../../oslo/messaging.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
 import { actOnVolume } from './cinder-actions.ts';
 import { evict, imageOf } from './cinder-images.ts';
-import { demanded } from './cinder-owned.ts';
 import { demandQuota, newVolume, queueOf, saveVolume } from './cinder-store.ts';
 
 /** @throws Fault */
