@@ -59,6 +59,16 @@ const takes = 100;
 export const monitorIn = (conf: string): string | undefined =>
   /^\s*mon[_ ]host\s*=\s*\[?(?:v[12]:)?(?!v[12]:)([a-z][a-z0-9.-]*)/m.exec(conf)?.[1];
 
+/** Addresses of monitors as `ceph mon dump` has them: those of the first protocol. */
+export function monitorsIn(conf: string): string[] {
+  const [, hosts = ''] = /^\s*mon[_ ]host\s*=\s*(.+)/m.exec(conf) ?? [];
+  const bare = hosts.replaceAll(/\[[^\]]*?v1:([^,\]/]+)[^\]]*\]/g, '$1');
+  return bare
+    .split(/[\s,;]+/)
+    .filter(Boolean)
+    .map((host) => (/:\d+$/.test(host) ? host : `${host}:${monitorPort}`));
+}
+
 /** How long a client looks for monitors (client_mount_timeout), in milliseconds. */
 const hunts = 300_000;
 

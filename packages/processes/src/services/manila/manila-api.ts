@@ -1,16 +1,22 @@
 import type { HttpReply } from '@openstack-operator/sandbox';
-import { headerOf, json, locationOf, plain } from '../../http.ts';
-import { type Row, type Schema, tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { json, locationOf, plain } from '../../http.ts';
+import { tableOf } from '../../infrastructure/mysql-protocol.ts';
 import { type Api, apiHandler, type Call } from '../../model/api.ts';
 import { commonWords, Fault, namedFault } from '../../model/fault.ts';
+import { ownedRoute } from '../../model/owned.ts';
+import { answerQuotas } from '../../model/quotas.ts';
 import { asked, listed, setEnabled } from '../../model/service-rows.ts';
 import type { WsgiHandler } from '../../model/uwsgi.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
-import { isTrue, manilaDatabase, newShare, saveShare } from './manila-store.ts';
-import { seesType, shareTypes, typesRoute } from './manila-types.ts';
+import { rulesRoute } from './manila-rules.ts';
+import { protocolsOf, shares } from './manila-shares.ts';
+import { snapshots } from './manila-snapshots.ts';
+import { manilaDatabase, quotas } from './manila-store.ts';
+import { shareTypes, typesRoute } from './manila-types.ts';
+import { demandVersion, microversion } from './manila-versions.ts';
 
 /** Protocols that there are (manila.common.constants). */
 const supported = ['NFS', 'CIFS', 'GLUSTERFS', 'HDFS', 'CEPHFS', 'MAPRFS'];
@@ -33,9 +39,6 @@ export async function serveManila(context: ServiceContext): Promise<WsgiHandler>
   };
 }
 
-const protocolsOf = ({ config }: ServiceContext): string[] =>
-  config.list('DEFAULT', 'enabled_share_protocols').map((name) => name.toUpperCase());
-
 function api(context: ServiceContext, messaging: Messaging): Api {
   const v2 = { id: 'v2.0', status: 'CURRENT', version: '2.89', min_version: '2.0', links: [] };
   return {
@@ -51,7 +54,7 @@ function api(context: ServiceContext, messaging: Messaging): Api {
     collections: [shareTypes],
     routes: {
       types: typesRoute,
-      services: (call) => services(context, call),
+      services: (call) => services(context, messaging, call),
       // A share has one instance here, of its name.
       share_instances: ({ identity, store }) => {
         if (!identity.roles.includes('admin')) throw new Fault(403, commonWords.forbidden('share_instance:index'));
@@ -68,20 +71,32 @@ function api(context: ServiceContext, messaging: Messaging): Api {
       },
       // No driver here makes one.
       'share-servers': () => json(200, { share_servers: [] }),
-      shares: (call) => shares(context, messaging, call),
+      shares: (call) => ownedRoute(shares(context, messaging), call),
+      snapshots: (call) => ownedRoute(snapshots(context, messaging), call),
+      'share-access-rules': rulesRoute,
+      'quota-sets': (call) => {
+        demandVersion(call, 7);
+        return answerQuotas(quotas, context, call);
+      },
     },
   };
 }
 
-/** Lists processes, and keeps new shares away from them; for what reason, from 2.83 on (manila.api.v2.services). @throws Fault */
-async function services(context: ServiceContext, call: Call): Promise<HttpReply> {
+/** Lists processes, keeps new shares away from them, and lets them look after the shares that they have (manila.api.v2.services). @throws Fault */
+async function services(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply> {
   const { request, identity, id = '', body, query, store } = call;
   if (!identity.roles.includes('admin')) throw new Fault(403, commonWords.forbidden('service:index'));
   if (request.method === 'GET')
     return store((schema) => json(200, { services: asked(listed(context, schema), query) }));
+  if (id === 'ensure_shares' && request.method === 'POST') {
+    demandVersion(call, 86);
+    const isThere = await store((schema) => tableOf(schema, 'services').has(`${String(body['host'])}/manila-share`));
+    if (!isThere) throw new Fault(404, `manila-share binary for '${String(body['host'])}' host not found`);
+    messaging.cast(`manila-share.${String(body['host'])}`, 'ensure_driver_resources', {});
+    return { status: 202 };
+  }
   if (!['enable', 'disable'].includes(id)) throw new Fault(404, `Unknown action '${id}'`);
-  const [, minor = '0'] = (headerOf(request, 'x-openstack-manila-api-version') ?? '').split('.');
-  if (body['disabled_reason'] !== undefined && Number(minor) < 83)
+  if (body['disabled_reason'] !== undefined && microversion(call) < 83)
     throw new Fault(
       400,
       "'disabled_reason' option is not supported by this microversion. Use 2.83 or greater microversion to be able to set 'disabled_reason'.",
@@ -90,75 +105,4 @@ async function services(context: ServiceContext, call: Call): Promise<HttpReply>
   if (changed === undefined)
     throw new Fault(404, `Service ${String(body['binary'])} could not be found on host ${String(body['host'])}.`);
   return json(200, changed);
-}
-
-/** @throws Fault */
-async function shares(context: ServiceContext, messaging: Messaging, call: Call): Promise<HttpReply> {
-  const { request, id, part, store, identity } = call;
-  if (part !== undefined) throw new Fault(404, 'The resource could not be found.');
-  if (request.method === 'POST') return create(context, messaging, call);
-  const rows = await store((schema) =>
-    [...tableOf(schema, 'shares').values()]
-      .filter((row) => row['project_id'] === identity.projectId)
-      .map((row) => shown(row, schema)),
-  );
-  if (id === undefined || id === 'detail') return json(200, { shares: rows });
-  const share = rows.find((row) => row['id'] === id);
-  if (share === undefined) throw new Fault(404, `Share ${id} could not be found.`);
-  if (request.method === 'GET') return json(200, { share });
-  if (request.method !== 'DELETE') throw new Fault(405, 'The method is not allowed for the requested URL.');
-  const { host } = share;
-  if (!['available', 'error'].includes(String(share['status'])))
-    throw new Fault(403, "Invalid share: Share status must be one of ('available', 'error', 'inactive').");
-  await store((schema) => {
-    // What no backend has seen is gone at once.
-    if (typeof host !== 'string') tableOf(schema, 'shares').delete(id);
-    else saveShare(schema, id, { status: 'deleting' });
-  });
-  if (typeof host === 'string')
-    messaging.cast(`manila-share.${host.split('#')[0]}`, 'delete_share_instance', { share: id });
-  return { status: 202 };
-}
-
-/** Writes a share down, and asks a scheduler for its place. @throws Fault */
-async function create(
-  context: ServiceContext,
-  messaging: Messaging,
-  { body, store, identity }: Call,
-): Promise<HttpReply> {
-  const { name = null, size, share_proto: asked, share_type: wanted } = (body['share'] ?? {}) as Record<string, string>;
-  const protocol = String(asked).toUpperCase();
-  const protocols = protocolsOf(context);
-  if (!protocols.includes(protocol))
-    throw new Fault(
-      400,
-      `Invalid input received: Invalid share protocol provided: ${protocol}. It is either disabled or unsupported. Available protocols: ${protocols.join(', ')}`,
-    );
-  const share = await store((schema) => {
-    const sought = wanted ?? context.config.text('DEFAULT', 'default_share_type');
-    // The default is looked up as an administrator, so that one which is not public is everybody's.
-    const type = [...tableOf(schema, 'share_types').values()].find(
-      (row) => [row['id'], row['name']].includes(sought) && (wanted === undefined || seesType(identity, row)),
-    );
-    if (type === undefined && wanted !== undefined) throw new Fault(404, 'Share type not found.');
-    const { driver_handles_share_servers: servers } = (type?.['extra_specs'] ?? {}) as Row;
-    if (isTrue(servers))
-      throw new Fault(400, 'Share network must be set when the driver_handles_share_servers is true.');
-    const row = newShare(context, {
-      name,
-      size,
-      share_proto: protocol,
-      share_type_id: type?.['id'] ?? null,
-      project_id: identity.projectId,
-    });
-    tableOf(schema, 'shares').set(String(row['id']), row);
-    return shown(row, schema);
-  });
-  messaging.cast('manila-scheduler', 'create_share_instance', { share: share['id'] });
-  return json(200, { share });
-}
-
-function shown({ share_type_id: type, ...row }: Row, schema: Schema): Row {
-  const name = tableOf(schema, 'share_types').get(String(type))?.['name'];
-  return { ...row, share_type: type, share_type_name: name ?? null };
 }

@@ -85,6 +85,38 @@ export const shareTypes: Collection = {
   },
 };
 
+/** What a share may do because of its type: written down with it, as a type may change (get_share_attributes_from_share_type). */
+export function promises(type: Row | undefined): Row {
+  const specs = (type?.['extra_specs'] ?? {}) as Row;
+  return Object.fromEntries([...optional].map((key) => [key, booleanOf(strip(specs[key] ?? 'False')) ?? false]));
+}
+
+/** Bounds that a type has for a size, how they are worded, and what asks for which (provision_filter_on_size). */
+const bounds = [
+  { key: 'min_share_size', exceeds: -1, words: 'less than the minimum required size', of: ['create', 'shrink'] },
+  { key: 'max_share_size', exceeds: 1, words: 'greater than the maximum allowable size', of: ['create', 'extend'] },
+  {
+    key: 'max_share_extend_size',
+    exceeds: 1,
+    words: 'greater than the maximum allowable extend size',
+    of: ['extendAsAdmin'],
+  },
+] as const;
+
+/** @throws Fault 400 for a size that a type does not have */
+export function demandSize(type: Row, size: number, asked: (typeof bounds)[number]['of'][number]): void {
+  const specs = (type['extra_specs'] ?? {}) as Readonly<Record<string, string | undefined>>;
+  for (const { key, exceeds, words, of } of bounds) {
+    const bound = specs[`provisioning:${key}`];
+    if (bound === undefined || !of.some((one) => one === asked) || Math.sign(size - Number(bound)) !== exceeds)
+      continue;
+    throw new Fault(
+      400,
+      `Invalid input received: Specified share size of '${size}' is ${words} of '${bound}' for share type '${String(type['name'])}'..`,
+    );
+  }
+}
+
 /** Whether somebody finds a type by its name: all find public ones. */
 export const seesType = ({ roles }: Identity, type: Row): boolean =>
   roles.includes('admin') || type['share_type_access:is_public'] !== false;

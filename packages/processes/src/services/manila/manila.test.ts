@@ -22,10 +22,11 @@ async function running(change: Changes = {}, { synced = true } = {}) {
   if (synced) expect((await host.run(['manila-manage', 'db', 'sync'])).status).toBe(0);
   const api = host.start(['uwsgi', '--ini', '/manila.ini']);
   await world.clock.advance(15_000);
-  const send = async (method: string, path: string, body?: unknown) => {
+  const send = async (method: string, path: string, body?: unknown, version?: string) => {
+    const spoken = version === undefined ? {} : { 'x-openstack-manila-api-version': version };
     const reply = await request(world, 'manila', 8786, `/v2${path}`, {
       method,
-      headers: { 'x-auth-token': token },
+      headers: { 'x-auth-token': token, ...spoken },
       body,
     });
     return { status: reply.status, body: JSON.parse(reply.body || '{}') as Answer };
@@ -101,6 +102,43 @@ describe('shares', () => {
   it('wait in creating while no scheduler runs', async () => {
     const { share } = await running();
     expect((await share()).status).toBe('creating');
+  });
+});
+
+describe('what is done with a share', () => {
+  const allow = (to: string, more: object = {}) => ({
+    allow_access: { access_type: 'cephx', access_to: to, ...more },
+  });
+
+  it.each<[string, string, object, string]>([
+    ['of a version that does not know it', '2.6', allow('alice'), '404'],
+    ['that there is not', '2.65', { fly: null }, 'There is no such action: fly'],
+    ['for whom a version does not know', '2.12', allow('alice'), "Only 'ip', 'user' or 'cert' access types"],
+    ['for nobody', '2.65', allow(''), 'Ceph IDs may not be empty.'],
+    ['for what is no network', '2.65', allow('here', { access_type: 'ip' }), 'does not appear to be an IPv4 or IPv6'],
+    [
+      'at a level that there is not',
+      '2.65',
+      allow('alice', { access_level: 'all' }),
+      'Invalid share access level: all.',
+    ],
+    ['by a rule that there is not', '2.65', { deny_access: { access_id: 'none' } }, 'Resource could not be found.'],
+    ['in a size that is none', '2.65', { extend: { new_size: 'large' } }, 'must be specified as an integer'],
+    ['in a size that its type has not', '2.65', { shrink: { new_size: 1 } }, "minimum required size of '2' for share"],
+    ['in a size that an administrator may exceed', '2.65', { extend: { new_size: 5 } }, '202'],
+  ])('is refused %s', async (_what, version, action, words) => {
+    const { send, start, share } = await running();
+    await start('manila-scheduler', 'manila-share');
+    const extra_specs = {
+      driver_handles_share_servers: 'False',
+      'provisioning:min_share_size': '2',
+      'provisioning:max_share_size': '4',
+    };
+    await send('POST', '/types', { share_type: { name: 'bounded', extra_specs } });
+    const { id, status } = await share({ share_type: 'bounded', size: 2 });
+    expect(status).toBe('available');
+    const { status: code, body } = await send('POST', `/shares/${id}/action`, action, version);
+    expect(`${code} ${JSON.stringify(body)}`).toContain(words);
   });
 });
 

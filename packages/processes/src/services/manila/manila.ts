@@ -5,7 +5,8 @@ import { isUp } from '../../model/service-rows.ts';
 import { Database } from '../../oslo/database.ts';
 import { startTimes } from '../../start-times.ts';
 import { serveManila } from './manila-api.ts';
-import { manilaData, manilaScheduler, manilaShare } from './manila-servers.ts';
+import { manilaScheduler } from './manila-scheduler.ts';
+import { manilaData, manilaShare } from './manila-servers.ts';
 import { manilaDatabase } from './manila-store.ts';
 
 const { start: takes, dbSync } = startTimes.manilaManage;
