@@ -52,6 +52,26 @@ function verdict(
 
 const template = { metadata: { labels: { 'app.kubernetes.io/name': 'x' } } };
 
+test('a pod whose node is not Ready, or that finds none of its labels, says so', () => {
+  const spec = { template: { ...template, spec: { nodeSelector: { disk: 'ssd' } } } };
+  const live = stored('Deployment', 'api', { spec, status: { observedGeneration: 2, updatedReplicas: 1 } });
+  const node = (status: string) => ({
+    ...stored('Node', 'node-1', { status: { conditions: [{ type: 'Ready', status, message: 'Kubelet stopped.' }] } }),
+    apiVersion: 'v1',
+  });
+  const words = (pod: object, status = 'True') => {
+    const observe = (kind: { kind: string }) => (kind.kind === 'Node' ? node(status) : live);
+    return verdict(live, live, { observe, pods: () => [stored('Pod', 'api-1', pod)] })[2];
+  };
+  expect(words({ spec: { nodeName: 'node-1' } }, 'Unknown')).toBe(
+    'Deployment api: 0 of 1 pods are ready; pod api-1: its node node-1 is not Ready: Kubelet stopped.',
+  );
+  expect(words({ spec: { nodeName: 'node-1' } })).toBe('Deployment api: 0 of 1 pods are ready');
+  const message = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.";
+  const conditions = [{ type: 'PodScheduled', status: 'False', message }];
+  expect(words({ status: { conditions } })).toContain(`pod api-1: it needs a node with disk=ssd: ${message}`);
+});
+
 test('pods are looked for by few labels, however many a user adds to the template', () => {
   const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`x${index}`, 'x']));
   const labels = { ...many, 'app.kubernetes.io/name': 'x' };

@@ -1,5 +1,6 @@
-import type { StoredObject } from '@openstack-operator/kube';
+import { Node, type StoredObject } from '@openstack-operator/kube';
 import { type NodeState, reasonsOf } from '../engine/status/agents.ts';
+import { conditionOf } from '../engine/status/conditions.ts';
 import { podWords, refusalWords } from '../engine/status/pod-words.ts';
 import type { Reason } from '../engine/status/reasons.ts';
 import type { Cause } from '../engine/vocabulary/step.ts';
@@ -18,13 +19,35 @@ export function podCauses(owner: StoredObject, observed: Observed, reason: Reaso
   if (refusal !== undefined) return [{ reason, message: refusal, causes: [] }];
   const causes: Cause[] = [];
   for (const pod of podsOf(owner, observed)) {
-    const message = podWords(pod, observed.eventWords);
-    if (message === undefined) continue;
+    const words = podWords(pod, observed.eventWords) ?? nodeWords(pod, observed);
+    if (words === undefined) continue;
+    const message = `${wantedNode(owner, words)}${words}`;
     const { name, namespace = '' } = pod.metadata;
     causes.push({ object: { kind: 'Pod', namespace, name }, reason, message, causes: [] });
     if (causes.length === mostPods) break;
   }
   return causes;
+}
+
+/** That the node of a pod is not Ready: nobody hears of its containers then. */
+function nodeWords(pod: StoredObject, { nodes, observe }: Observed): string | undefined {
+  const { nodeName } = (pod['spec'] ?? {}) as { readonly nodeName?: string };
+  if (nodes === undefined || nodeName === undefined) return undefined;
+  const node = observe(Node, { name: nodeName });
+  const ready = node && conditionOf(node, 'Ready');
+  return ready === undefined || ready.status === 'True'
+    ? undefined
+    : `its node ${nodeName} is not Ready: ${ready.message || ready.reason}`;
+}
+
+/** The labels of the nodes that a workload is for, where the scheduler says that nodes are not these: it does not name them. */
+function wantedNode(owner: StoredObject, words: string): string {
+  const { template } = (owner['spec'] ?? {}) as {
+    readonly template?: { readonly spec?: { readonly nodeSelector?: Readonly<Record<string, string>> } };
+  };
+  const labels = Object.entries(template?.spec?.nodeSelector ?? {}).map(([name, value]) => `${name}=${value}`);
+  const isNone = labels.length > 0 && words.includes("didn't match Pod's node affinity/selector");
+  return isNone ? `it needs a node with ${labels.join(', ')}: ` : '';
 }
 
 /** Why agents are not up, by node. */
