@@ -38,6 +38,8 @@ export interface RehearsalOptions {
   readonly capacity?: Readonly<Record<string, string>>;
   /** Network interfaces that each of them has beside those of every sandbox node. */
   readonly interfaces?: readonly string[];
+  /** What is on the disks of its nodes: absolute path -> content. */
+  readonly files?: Readonly<Record<string, string>>;
   /** What its nodes can run beside OpenStack's images and the operator's. */
   readonly images?: readonly Image[];
   /** Whether the Python of OpenStack's images resolves names for OVSDB, as Debian's does (default: no, as Kolla's). */
@@ -116,12 +118,14 @@ export async function createRehearsal({
   nodes = ['node-1'],
   capacity = { cpu: '2', memory: '8Gi' },
   interfaces = [],
+  files: onDisk = {},
   images = [],
   resolver = false,
   wire: between = (transport) => transport,
   server = {},
 }: RehearsalOptions): Promise<Rehearsal> {
-  const files = Object.fromEntries(interfaces.map((name) => [`/sys/class/net/${name}/operstate`, 'up\n']));
+  const plugged = Object.fromEntries(interfaces.map((name) => [`/sys/class/net/${name}/operstate`, 'up\n']));
+  const files = { ...plugged, ...onDisk };
   const sandbox: Sandbox = createSandbox({
     clock,
     random,

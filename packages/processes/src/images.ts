@@ -17,6 +17,7 @@ import { rabbitmqCommands } from './infrastructure/rabbitmq-commands.ts';
 import { rabbitmqServer, rabbitmqServerWrapper } from './infrastructure/rabbitmq-server.ts';
 import { radosgw } from './infrastructure/radosgw.ts';
 import { socat } from './infrastructure/socat.ts';
+import { tgtRecipe } from './infrastructure/tgt.ts';
 import { valkeyServer } from './infrastructure/valkey.ts';
 import { unboundModule } from './oslo/ovsdbapp.ts';
 import { imageOf, owned, type Recipe } from './recipe.ts';
@@ -109,6 +110,7 @@ const recipes: readonly Recipe[] = [
     },
   },
   { names: ['ceph'], user: 'swift', programs: { '/usr/bin': { ...cephClients, 'ceph-mon': cephMonitor, radosgw } } },
+  tgtRecipe,
   ...services.flatMap(({ recipes }) => recipes),
 ];
 

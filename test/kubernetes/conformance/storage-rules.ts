@@ -5,10 +5,16 @@ const ceph = { monitorHosts: '10.0.0.1', keyringSecretName: 'ceph' };
 const backend = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };
 const nfs = { shares: ['10.0.0.20:/volumes'] };
 const files = { name: 'fast', type: 'nfs', nfs, rootHelpers: true };
+const group = { name: 'fast', type: 'lvm', rootHelpers: true, lvmVolumeGroup: 'cinder-volumes', lvmNode: 'node-1' };
 const wrongBackends: readonly (readonly [string, string, object])[] = [
   ['[0]', 'type ceph needs cephPoolName', { name: 'fast', type: 'ceph' }],
   ['[0]', 'cephPoolName can be set for type ceph only', { ...backend, type: 'custom' }],
-  ['[0].type', 'this value of type is not offered', { name: 'fast', type: 'lvm', lvmVolumeGroup: 'cinder-volumes' }],
+  ['[0]', 'type lvm needs lvmVolumeGroup and lvmNode', { ...group, lvmNode: undefined }],
+  ['[0]', 'can be set for type lvm only', { ...backend, lvmThin: false }],
+  ['[0]', 'types nfs and lvm need rights of root', { ...group, rootHelpers: false }],
+  ['[0].lvmVolumeGroup', 'expected the name of a volume group', { ...group, lvmVolumeGroup: 'a/b' }],
+  ['[0].lvmNode', 'expected the name of a node', { ...group, lvmNode: 'Node_1' }],
+  ['[0].lvmAddress', 'expected an address', { ...group, lvmAddress: '10.0.0.11:3260' }],
   ['[0]', 'type nfs needs nfs', { name: 'fast', type: 'nfs', rootHelpers: true }],
   ['[0]', 'nfs can be set for type nfs only', { ...backend, nfs }],
   ['[0]', 'set rootHelpers to true', { name: 'fast', type: 'nfs', nfs }],
@@ -49,7 +55,7 @@ const cinderRules = [
   refused(
     Cinder,
     'spec.components',
-    'replicas of volume, backup is at most 1',
+    'replicas of volume, backup, target is at most 1',
     { backends: [backend], components: { volume: { replicas: 2 } } },
     { backends: [backend], components: { volume: { replicas: 1 } } },
   ),

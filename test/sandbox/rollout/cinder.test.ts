@@ -280,7 +280,7 @@ test('wrong backends are refused with the field and the way out', async () => {
     );
   };
   expect(await refusedWith({})).toContain('spec.cinder.backends: ');
-  expect(await refusedWith({ backends: [{ name: 'x', type: 'lvm' }] })).toContain('spec.cinder.backends[0].type');
+  expect(await refusedWith({ backends: [{ name: 'x', type: 'lvm' }] })).toContain('type lvm needs lvmVolumeGroup');
   expect(await refusedWith({ backends: [{ ...pool('nova') }] })).toContain('choose another name');
   expect(await refusedWith({ backends: [{ name: 'x', type: 'ceph' }] })).toContain('type ceph needs cephPoolName');
   expect(await refusedWith({ enabled: false })).toBe('accepted');

@@ -46,7 +46,7 @@ export interface Cloud {
 export async function createCloud({
   seed = 1,
   ...options
-}: Pick<RehearsalOptions, 'nodes' | 'capacity' | 'images' | 'resolver' | 'wire' | 'server'> & {
+}: Pick<RehearsalOptions, 'nodes' | 'capacity' | 'files' | 'images' | 'resolver' | 'wire' | 'server'> & {
   seed?: number;
 } = {}): Promise<Cloud> {
   const clock = virtualClock();

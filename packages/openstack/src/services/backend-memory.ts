@@ -89,7 +89,9 @@ export function stayingBackends<B extends Backend>(
       backends: { scheduling, binary: binaryOf(words), reason, gone: gone.map(({ host }) => host), back },
     },
     fields: [...gone.map(({ field }) => field), ...back.map((host) => processOf(words, host))],
-    components: unknown.map(({ name }) => `${words.component}-${name}`),
+    components: [words.component, ...(words.beside === undefined ? [] : [words.beside])].flatMap((component) =>
+      unknown.map(({ name }) => `${component}-${name}`),
+    ),
   };
 }
 

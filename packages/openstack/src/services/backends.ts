@@ -1,7 +1,7 @@
 import { database, locks, logging, messaging, sections } from '../engine/configuration/sections.ts';
 import type { OwnedOptions } from '../engine/configuration/user-config.ts';
 import type { CloudResource } from '../engine/vocabulary/cloud-resources.ts';
-import type { Component, Mount } from '../engine/vocabulary/component.ts';
+import type { Command, Component, Mount } from '../engine/vocabulary/component.ts';
 import type { Context } from '../engine/vocabulary/context.ts';
 import type { ConfigFiles, Dependencies, UserLayer } from '../engine/vocabulary/service.ts';
 import type { Problem } from '../engine/vocabulary/step.ts';
@@ -27,6 +27,8 @@ export interface BackendWords {
   readonly project: string;
   /** The component of which each backend has a variant. */
   readonly component: string;
+  /** Another one of which backends of some types have a variant. */
+  readonly beside?: string;
   /** Option that names the class of a driver. */
   readonly driver: string;
   /** Option, and key of a type, by which the scheduler finds a backend. */
@@ -175,7 +177,7 @@ export function worker(
   { broker }: Pick<Context, 'broker'>,
   name: string,
   memory: string,
-): Component {
+): Component & { readonly runs: Command } {
   const program = `${project}-${name}`;
   return {
     workload: 'Deployment',

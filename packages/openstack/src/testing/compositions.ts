@@ -22,6 +22,7 @@ const sampleOf = new Map(
 export const samples = [
   ...sampleOf.values(),
   'ceph-storage_rook',
+  'cinder_lvm',
   'ovn-network_issuer',
   'swift_ceph',
   'controlplane_minimal',

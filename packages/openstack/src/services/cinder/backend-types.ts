@@ -4,6 +4,7 @@ import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { cephClientFiles, cephConf, cephOf } from '../../infrastructure/ceph/address.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import type { Backend, Cinder } from './kind.ts';
+import { lvmOptions, targetFiles } from './lvm.ts';
 
 /** What a type of backends is. */
 interface BackendType {
@@ -55,7 +56,23 @@ export const backendTypes: Readonly<Record<Backend['type'], BackendType>> = {
       },
     },
   },
-  lvm: { options: () => ({}), files: () => ({}), owned: { fields: {} } },
+  lvm: {
+    options: (_context, backend) => lvmOptions(backend),
+    files: () => targetFiles,
+    owned: {
+      fields: {
+        volume_driver: 'type',
+        volume_group: 'lvmVolumeGroup',
+        lvm_type: 'lvmThin',
+        target_ip_address: 'lvmAddress',
+        target_port: 'lvmPort',
+      },
+      elsewhere: {
+        target_helper: 'nothing: tgtd serves them',
+        volumes_dir: 'nothing: tgtd looks there',
+      },
+    },
+  },
 };
 
 function rbd(context: Context<Cinder>, { cephPoolName = '' }: Backend): Layer[string] {

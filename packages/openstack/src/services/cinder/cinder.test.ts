@@ -205,7 +205,7 @@ test('its process is made from its entry as all others are, or left as it is whe
   const written = (entry: unknown) => of({ 'spec.backends[name=slow]': entry });
   // Whoever may write the ConfigMap has no process made that may become root, nor one of another name.
   for (const entry of [undefined, null, 'slow', { ...slow, name: 'api' }, { ...slow, rootHelpers: true }])
-    expect(written(entry)).toMatchObject({ text: '[]', staying: { components: ['volume-slow'] } });
+    expect(written(entry)).toMatchObject({ text: '[]', staying: { components: ['volume-slow', 'target-slow'] } });
 });
 
 test('a removed backend needs its cluster for as long as it may have volumes', () => {

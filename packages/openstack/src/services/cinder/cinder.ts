@@ -20,7 +20,8 @@ import { backupPath, configSets, counting, isInCeph, lasting, poolsOf, usesCeph,
 import { internalTenant, quotaApi, unknownTenant } from './image-cache.ts';
 import { imageQuotas } from './image-quotas.ts';
 import { type Backend, Cinder } from './kind.ts';
-import { driverMistakes, storageProblems } from './problems.ts';
+import { besideGroup, isLvm, lvmBackends, targets } from './lvm.ts';
+import { driverMistakes, remarksOn, storageProblems } from './problems.ts';
 import { encryptedTypes, volumeTypeApi, volumeTypes } from './volume-types.ts';
 
 /** Volumes: an API, a scheduler, a process for each backend, and one for backups. */
@@ -67,7 +68,7 @@ export const cinder = defineService<Cinder>({
     backup_workers: 'nothing: a second process would take what the first one does for abandoned',
   }),
   usesNodes: true,
-  single: () => ['volume', 'backup'],
+  single: (spec) => ['volume', 'backup', ...(lvmBackends(spec).length > 0 ? ['target'] : [])],
   config: configSets,
   volumes: ({ spec: { backup } }) =>
     backup?.type === 'pvc' ? [{ suffix: 'backups', size: '10Gi', ...backup.storage }] : [],
@@ -75,6 +76,7 @@ export const cinder = defineService<Cinder>({
     api: apiOf(words, 'cinder.wsgi.api:application', 8776),
     scheduler: worker(words, context, 'scheduler', '192Mi'),
     ...backendComponents(words, servedBackends(context), (backend) => volume(context, backend)),
+    ...targets(context),
     ...(context.spec.backup && { backup: backup(context, context.spec.backup.type) }),
   }),
   heldBy: {
@@ -94,7 +96,7 @@ export const cinder = defineService<Cinder>({
     contract: [['cinder-manage', 'db', 'online_data_migrations']],
   }),
   schedules: (context) => [housekeeping(context)],
-  findings: (context) => ({ mistakes: driverMistakes(context) }),
+  findings: (context) => ({ mistakes: driverMistakes(context), remarks: remarksOn(context) }),
   problems: (context) => ({ ...refusedBy(storageProblems(context)), ...unknownTenant(context) }),
 });
 
@@ -106,17 +108,22 @@ const helpers: HostAccess = {
   unconfined: true,
 };
 
-function volume(context: Context<Cinder>, { rootHelpers, conversionSize: size }: Backend): Component {
+function volume(context: Context<Cinder>, backend: Backend): Component {
+  const { rootHelpers, conversionSize: size } = backend;
   const {
     resources = { cpu: '50m', memory: '384Mi' },
     mounts = [],
     ...process
   } = worker(words, context, 'volume', '384Mi');
+  const { mounts: more = [], ...asRoot } = isLvm(backend)
+    ? besideGroup(context, backend, process.runs.command)
+    : { host: helpers };
   return {
     ...process,
-    ...(rootHelpers === true ? { host: helpers } : {}),
+    ...(rootHelpers === true ? asRoot : {}),
     mounts: [
       ...mounts,
+      ...(rootHelpers === true ? more : []),
       ...(size === undefined ? [] : [{ path: '/var/lib/cinder/conversion', scratch: true, size } as const]),
     ],
     resources: { ...resources, ...(size === undefined ? {} : { 'ephemeral-storage': size }) },

@@ -26,11 +26,13 @@ import {
 import { backendTypes } from './backend-types.ts';
 import { imageCache, ownedByCache } from './image-cache.ts';
 import type { Backend, Cinder } from './kind.ts';
+import { groupOf, isLvm, lvmBackends, targetFiles } from './lvm.ts';
 
 /** How Cinder words its backends. */
 export const words: BackendWords = {
   project: 'cinder',
   component: 'volume',
+  beside: 'target',
   driver: 'volume_driver',
   label: 'volume_backend_name',
 };
@@ -47,7 +49,10 @@ export function lasting(context: Context<Cinder>): Record<string, string> {
   const { backup } = context.spec;
   const copies = backup && `${backup.type}${backup.type === 'ceph' ? ` ${backup.cephPoolName ?? copiesPool}` : ''}`;
   return {
-    ...lastingBackends(words, context, ({ type, cephPoolName: place }) => ({ type, place })),
+    ...lastingBackends(words, context, (backend) => ({
+      type: backend.type,
+      place: isLvm(backend) ? groupOf(backend) : backend.cephPoolName,
+    })),
     ...(copies === undefined ? {} : { 'spec.backup': copies }),
   };
 }
@@ -109,6 +114,7 @@ export function configSets(context: Context<Cinder>): Record<string, ConfigFiles
     ),
     scheduler: fileOf(words, common(context, named('scheduler'))),
     ...volumes,
+    ...(lvmBackends(spec).length === 0 ? {} : { target: targetFiles }),
     ...(spec.backup && { backup: backupFiles(context, spec.backup) }),
   };
 }

@@ -1,8 +1,7 @@
 import { database, identity, messageQueue } from '../../api/accounts.ts';
 import { defineApi, endpointColumn, type ObjectOf, type SpecOf, type StatusOf } from '../../api/define-api.ts';
 import { api } from '../../api/exposure.ts';
-import { nameLength } from '../../api/names.ts';
-import { onlyOffered } from '../../api/offering.ts';
+import { nameLength, subdomain } from '../../api/names.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import {
   array,
@@ -22,7 +21,7 @@ import { size, storage } from '../../api/storage.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
-import { backendsField, defaultBackend, isOf, references, single, typeRules } from '../backend-fields.ts';
+import { backendsField, defaultBackend, isOf, onlyFor, references, single, typeRules } from '../backend-fields.ts';
 import { barbicanRef } from '../barbican/reference.ts';
 
 const text = (what: string, options: { fallback?: string; otherwise?: string; form?: Form } = {}) =>
@@ -81,21 +80,50 @@ const nfs = object(
   },
 );
 
+/** The port at which a node serves volumes, unless a backend has another one. */
+export const lvmPort = 3260;
+
+/** Fields of type lvm. */
+const lvm = {
+  lvmVolumeGroup: text('Volume group of its volumes, on the node lvmNode, for type lvm.', {
+    // lvm(8)
+    form: { pattern: '^[a-zA-Z0-9+_.][-a-zA-Z0-9+_.]*$', expected: 'the name of a volume group' },
+  }),
+  lvmNode: string('Node that has the volume group (its label kubernetes.io/hostname), for type lvm.', {
+    maxLength: 63,
+    form: { pattern: subdomain.pattern, expected: 'the name of a node' },
+  }),
+  lvmThin: bool('Whether volumes take room as they are written (thin pool <group>-pool), for type lvm.', {
+    fallback: true,
+  }),
+  lvmAddress: string('Address of that node at which others reach its volumes by iSCSI.', {
+    maxLength: 45,
+    otherwise: 'that of the Kubernetes node',
+    rules: [rule('isIP(self)', 'expected an address such as 192.0.2.11 or 2001:db8::11, without a port')],
+  }),
+  lvmPort: int('Port of iSCSI: each backend of a node has its own.', {
+    minimum: 1024,
+    maximum: 65_535,
+    fallback: lvmPort,
+  }),
+};
+
 const backends = backendsField({
   description:
     'Backends: where volumes are kept. Each has a process and a volume type of its name. One that is removed keeps its process for as long as volumes lie on it.',
   named: 'its volume type',
   file: 'cinder.conf',
   taken,
-  type: choice(
-    'What keeps its volumes: ceph, nfs, or custom, any driver of Cinder by its options. lvm is not offered yet.',
-    ['custom', 'ceph', 'nfs', 'lvm'],
-    { rules: [onlyOffered('type', ['ceph', 'nfs', 'custom'])] },
-  ),
+  type: choice('What keeps its volumes: ceph, nfs, lvm, or custom, any driver of Cinder by its options.', [
+    'custom',
+    'ceph',
+    'nfs',
+    'lvm',
+  ]),
   fields: {
     cephPoolName: poolName('Pool (RBD) of the volumes, in the cluster of cephStorageRef, for type ceph.'),
     nfs,
-    lvmVolumeGroup: text('Volume group, for type lvm.'),
+    ...lvm,
     availabilityZone: text('Availability zone of its volumes.', { otherwise: 'spec.availabilityZone' }),
     rootHelpers: bool(
       'Whether its process may run helpers as root, with capabilities such as SYS_ADMIN: volumes of images that are not raw and of encrypted types need it, servers that boot from a volume and are rebuilt, and drivers that mount or attach.',
@@ -123,14 +151,22 @@ const backends = backendsField({
       },
     ),
   },
-  fixed: { fields: { cephPoolName: "''" }, why: 'its volumes are recorded under them, or lie there' },
+  fixed: {
+    fields: { cephPoolName: "''", lvmVolumeGroup: "''", lvmNode: "''", lvmThin: 'true' },
+    why: 'its volumes are recorded under them, or lie there',
+  },
   backendHost: 'What its volumes are recorded under, as backendHost@name; state that of a cloud that is adopted.',
   rules: [
     ...isOf(['ceph'], 'cephPoolName'),
     ...isOf(['nfs'], 'nfs'),
     rule(
-      "self.type != 'nfs' || (has(self.rootHelpers) && self.rootHelpers)",
-      'type nfs mounts its shares as root; set rootHelpers to true',
+      "self.type != 'lvm' || (has(self.lvmVolumeGroup) && has(self.lvmNode))",
+      'type lvm needs lvmVolumeGroup and lvmNode',
+    ),
+    onlyFor(['lvm'], ...Object.keys(lvm)),
+    rule(
+      "!(self.type in ['nfs', 'lvm']) || (has(self.rootHelpers) && self.rootHelpers)",
+      'types nfs and lvm need rights of root; set rootHelpers to true',
     ),
   ],
 });
@@ -211,8 +247,8 @@ export const Cinder = defineApi({
     {
       ...template({
         main: 'the API',
-        components: ['api', 'scheduler', 'volume', 'backup'],
-        single: single('volume', 'backup'),
+        components: ['api', 'scheduler', 'volume', 'backup', 'target'],
+        single: single('volume', 'backup', 'target'),
         wsgi: ['api'],
       }),
       ...api('cinder'),

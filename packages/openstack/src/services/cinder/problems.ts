@@ -5,6 +5,7 @@ import { backendProblems, backendsOf } from '../backends.ts';
 import { words } from './configuration.ts';
 import { driverMistake, mounts } from './drivers.ts';
 import type { Backend, Cinder } from './kind.ts';
+import { lvmBackends, portProblems } from './lvm.ts';
 import { encryptedTypes } from './volume-types.ts';
 
 /** What is wrong with backends and backups: drivers that nobody names, a pool whose cluster nobody names. */
@@ -21,7 +22,16 @@ export function storageProblems(context: Context<Cinder>): string[] {
     ),
     ...(backup === undefined ? [] : backupProblems(context, backup)),
     ...keyProblems(context),
+    ...portProblems(context.spec),
   ];
+}
+
+/** Backups of volumes that their process does not reach: pods have no initiator of iSCSI, as nodes do. */
+export function remarksOn({ spec }: Context<Cinder>): string[] {
+  const names = lvmBackends(spec).map(({ name }) => name);
+  return spec.backup === undefined || names.length === 0
+    ? []
+    : [`spec.backup: volumes of type lvm (${names.join(', ')}) cannot be backed up: no pod reaches them by iSCSI`];
 }
 
 /** Drivers that Cinder does not have, and shares that nobody may mount. An earlier version looked at neither. */

@@ -6,6 +6,7 @@ import { agentsOf, type ClaimedGroup, type GroupAgents } from '../../engine/voca
 import type { GeneratedSecret } from '../../engine/vocabulary/service.ts';
 import type { NodeFacts } from '../../engine/vocabulary/surroundings.ts';
 import { modules } from '../../infrastructure/ovn/chassis.ts';
+import { keepsVolumesInLvm } from '../cinder/lvm.ts';
 import { type Cell, cellsOf } from './cells.ts';
 import { hasSecrets } from './ceph.ts';
 import { migratesCold, sshAgent, sshMount, sshSecret } from './cold-migration.ts';
@@ -142,6 +143,7 @@ export function computeComponents(context: Context<Nova>): Record<string, Compon
         ...(copies ? [sshMount(context)] : []),
         { path: '/run/openvswitch', host: 'DirectoryOrCreate' },
         modules,
+        ...(logsIn(context) ? initiator : []),
       ],
       resources: { cpu: '50m', memory: '384Mi' },
     },
@@ -208,6 +210,19 @@ const shared: readonly Mount[] = [
   // The node's own: a container's never shows terminals of guests, nor devices that are plugged in later.
   { path: '/dev', host: 'Directory' },
 ];
+
+/** Whether volumes are reached by iSCSI. */
+const logsIn = ({ surroundings }: Context<Nova>): boolean =>
+  keepsVolumesInLvm(surroundings.peerSpec('Cinder') ?? {}, surroundings.peerRemembered('Cinder'));
+
+/**
+ * What nova-compute tells the node's iscsid by: the name of the node, and the records of sessions, which outlive pods (Debian
+ * has them beside the name, others apart).
+ */
+const initiator: readonly Mount[] = ['/etc/iscsi', '/var/lib/iscsi', '/run/lock/iscsi'].map((path) => ({
+  path,
+  host: 'DirectoryOrCreate',
+}));
 
 /** All control groups of the node: a container sees only its own at /sys/fs/cgroup. */
 const cgroups: Mount = { path: '/host/cgroup', host: 'Directory', from: '/sys/fs/cgroup' };

@@ -2,6 +2,7 @@ import { CephError, connectToCeph } from '../../infrastructure/ceph.ts';
 import type { Row } from '../../infrastructure/mysql-protocol.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
+import { demandInitiator, exportVolume, isLvm, lvm } from './cinder-lvm.ts';
 import { nfs } from './cinder-nfs.ts';
 
 /** A driver of volumes, by its class: what it refuses when it is set up, and the pool that it has then. */
@@ -27,10 +28,7 @@ export const volumeDrivers: Readonly<Record<string, VolumeDriver>> = {
   'cinder.volume.drivers.rbd.RBDDriver': rbd,
   'cinder.volume.drivers.pure.PureISCSIDriver': appliance('san_ip', 'pure_api_token'),
   'cinder.volume.drivers.nfs.NfsDriver': nfs,
-  // No group of volumes is in any pod.
-  'cinder.volume.drivers.lvm.LVMVolumeDriver': ({ config }, section) => {
-    throw refused(`Volume Group ${config.text(section, 'volume_group')} does not exist`);
-  },
+  'cinder.volume.drivers.lvm.LVMVolumeDriver': lvm,
 };
 
 /** The cluster and the pool are outside of the cloud. */
@@ -49,8 +47,21 @@ function rbd({ process, config }: ServiceContext, section: string): string {
   return config.text(section, 'rbd_pool');
 }
 
-/** How a host reaches a volume of a backend (`initialize_connection`); of others than RBD no more than what they are called. */
-export function connectionOf({ process, config }: ServiceContext, section: string, volume: string): Row {
+/**
+ * How a host reaches a volume of a backend (`initialize_connection`); of others than RBD and LVM no more than what they are called.
+ * @throws PythonError
+ */
+export async function connectionOf(
+  context: ServiceContext,
+  section: string,
+  volume: string,
+  connector: Row,
+): Promise<Row> {
+  const { process, config } = context;
+  if (isLvm(context, section)) {
+    demandInitiator(context, connector);
+    return exportVolume(context, section, volume);
+  }
   const driver = config.text(section, 'volume_driver');
   if (!driver.endsWith('.RBDDriver')) return { driver_volume_type: driver, name: `${section}/volume-${volume}` };
   const conf = process.files.read(config.text(section, 'rbd_ceph_conf'));

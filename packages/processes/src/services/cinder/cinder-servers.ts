@@ -10,6 +10,7 @@ import { startTimes } from '../../start-times.ts';
 import { scheduleBackup } from './cinder-backups.ts';
 import { volumeDrivers } from './cinder-drivers.ts';
 import type { OfImage } from './cinder-images.ts';
+import { serveAgain } from './cinder-lvm.ts';
 import { runService } from './cinder-service.ts';
 import { cinderDatabase, saveVolume } from './cinder-store.ts';
 import { cleanUp, type Message, runTask, type Work } from './cinder-tasks.ts';
@@ -126,6 +127,7 @@ async function serveBackend(context: ServiceContext, backend: string, host: stri
       try {
         const pool = driver(context, backend);
         log.info(logger, 'Driver initialization completed successfully.');
+        await serveAgain(work);
         await cleanUp(work);
         const caches = config.boolean(backend, 'image_volume_cache_enabled') ? 'enabled' : 'disabled';
         log.info(logger, `Image-volume cache ${caches} for host ${host}.`);

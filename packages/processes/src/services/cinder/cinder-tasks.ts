@@ -5,6 +5,7 @@ import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { connectionOf } from './cinder-drivers.ts';
 import { type Filling, failed, fill, fillImage, type OfImage } from './cinder-images.ts';
+import { withdraw } from './cinder-lvm.ts';
 import { saveVolume, statusByAttachments } from './cinder-store.ts';
 
 /** A backend's process, and what it works with. */
@@ -61,7 +62,7 @@ const tasks: Readonly<Record<string, Task>> = {
   },
   // A call: who asks waits for how the volume is reached.
   attachment_update: {
-    before: ({ context, backend }, { volume }) => Promise.resolve(connectionOf(context, backend, volume)),
+    before: ({ context, backend }, { volume, connector = {} }) => connectionOf(context, backend, volume, connector),
     end(schema, { volume, attachment = '', connector = {} }, found) {
       const { host, mountpoint } = connector;
       const change = { attach_status: 'attaching', attached_host: host, mountpoint };
@@ -70,7 +71,13 @@ const tasks: Readonly<Record<string, Task>> = {
       return found;
     },
   },
-  attachment_delete: { end: () => undefined },
+  attachment_delete: {
+    async before(work, { volume }) {
+      await withdraw(work, volume);
+      return {};
+    },
+    end: () => undefined,
+  },
 };
 
 async function filled(work: Work, { volume, image }: Message): Promise<Row> {

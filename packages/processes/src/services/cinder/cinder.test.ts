@@ -8,6 +8,8 @@ const changed = (change: (text: string) => string): Changes => ({ [conf]: change
 
 const nfsDriver = 'nfs.NfsDriver';
 const aShare = 'nas_host = 10.0.0.20\nnas_share_path = /volumes';
+const lvmDriver = 'lvm.LVMVolumeDriver';
+const byLvm = (text: string) => text.replace('rbd.RBDDriver', lvmDriver);
 const byNfs = (text: string) => text.replace('rbd.RBDDriver', nfsDriver);
 
 interface Answer {
@@ -107,7 +109,12 @@ describe('a backend', () => {
       changed((text) => byNfs(text).replace(nfsDriver, `${nfsDriver}\n${aShare}\nnfs_snapshot_support = true`)),
       'Snapshots are not supported with nas_secure_file_operations enabled',
     ],
-    ['without its group', changed((text) => text.replace('rbd.RBDDriver', 'lvm.LVMVolumeDriver')), 'does not exist'],
+    ['of LVM without rights on devices', changed(byLvm), '/dev/mapper/control: open failed: Permission denied'],
+    [
+      'of LVM with another target',
+      changed((text) => byLvm(text).replace(lvmDriver, `${lvmDriver}\ntarget_helper = lioadm`)),
+      'no model knows the target helper lioadm',
+    ],
   ])('%s stays, and is down', async (_name, change, words) => {
     const { send, start, world } = await running(change);
     const [process] = await start('cinder-volume');

@@ -1,5 +1,7 @@
 import { cephClients } from '../../infrastructure/ceph.ts';
+import { lvmCommands } from '../../infrastructure/lvm.ts';
 import { tableOf } from '../../infrastructure/mysql-protocol.ts';
+import { tgtCommands } from '../../infrastructure/tgt.ts';
 import { revisions, says, upgrade, upgradeCheck } from '../../model/manage.ts';
 import { model } from '../../model/model.ts';
 import type { CommandContext } from '../../model/program.ts';
@@ -14,16 +16,17 @@ import { cinderDatabase, seedTypes } from './cinder-store.ts';
 
 const { start: takes, dbSync } = startTimes.cinderManage;
 
-const ceph = { '/usr/bin': cephClients };
-
 /** Cinder 26, with volumes, their types, and drivers that find what they are told to look for. */
 export const cinder = model({
   project: 'cinder',
   images: {
     'cinder-api': { root: true },
     'cinder-scheduler': {},
-    'cinder-volume': { system: ceph },
-    'cinder-backup': { system: ceph },
+    'cinder-volume': {
+      system: { '/usr/bin': cephClients, '/usr/sbin': { ...lvmCommands, ...tgtCommands } },
+      files: { '/etc/tgt/targets.conf': 'include /etc/tgt/conf.d/*.conf\n' },
+    },
+    'cinder-backup': { system: { '/usr/bin': cephClients } },
   },
   files: {
     '/etc/cinder/api-paste.ini': '[composite:osapi_volume]\nuse = call:cinder.api:root_app_factory\n',

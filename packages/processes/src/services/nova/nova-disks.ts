@@ -5,6 +5,7 @@ import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
 import { deviceName } from './nova-build.ts';
 import type { Hypervisor } from './nova-hypervisor.ts';
+import { initiatorOf, logIn } from './nova-iscsi.ts';
 import type { NovaObjects } from './nova-objects.ts';
 import { hostOf } from './nova-service.ts';
 import { type AskCinder, cinderClient, says } from './nova-volume-client.ts';
@@ -65,11 +66,12 @@ export async function reserveName(
 
 /** Cinder says how a volume is reached from here. */
 async function connect(context: ServiceContext, { objects }: DiskTools, cinder: AskCinder, row: Row): Promise<Row> {
-  const connector = { host: hostOf(context), mountpoint: row['device_name'] };
+  const connector = { host: hostOf(context), mountpoint: row['device_name'], ...initiatorOf(context.process) };
   const path = `/attachments/${String(row['attachment_id'])}`;
   const { attachment } = (await cinder('PUT', path, { attachment: { connector } })) as { attachment?: Row };
   const connected = { ...row, connection_info: attachment?.['connection_info'] };
   await objects.run('bdm_save', connected);
+  await logIn(context.process, (connected.connection_info ?? {}) as Row);
   return connected;
 }
 
