@@ -127,6 +127,14 @@ test('a node that is gone, or that there is not, is told', async () => {
   await away.until(() => told(away).includes(none));
   add();
   await away.ready();
+  const elsewhere = (lvmAddress?: string) =>
+    away.change(OpenStackControlPlane, 'my-cloud', {
+      spec: { cinder: { backends: [{ ...lvm, lvmNode: 'disk-1', ...(lvmAddress && { lvmAddress }) }] } },
+    });
+  await elsewhere('10.9.9.9');
+  await away.until(() => told(away).includes('cannot listen at 10.9.9.9:3260: the node has no such address'));
+  await elsewhere();
+  await away.ready();
   away.rehearsal.sandbox.nodes.stop('disk-1');
   await away.until(() => told(away).includes('its node disk-1 is not Ready: Kubelet stopped posting node status'), 5);
   await away.clock.advance(900_000);

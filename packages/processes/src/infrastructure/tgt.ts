@@ -1,5 +1,5 @@
-import { type Process, type Program, SystemError } from '@openstack-operator/sandbox';
-import { worded } from '../attempt.ts';
+import { type Listener, type Process, type Program, SystemError } from '@openstack-operator/sandbox';
+import { attempt, worded } from '../attempt.ts';
 import { CommandError, commandWith, notModelled, pause, terminated } from '../program-support.ts';
 import type { Recipe } from '../recipe.ts';
 import { startTimes } from '../start-times.ts';
@@ -21,6 +21,7 @@ type TgtRequest =
 /** What tgtd tells of itself. */
 interface Shown {
   readonly state: string;
+  readonly portals: readonly string[];
   readonly targets: readonly string[];
 }
 
@@ -48,7 +49,7 @@ const tgtd: Program = commandWith(
         if (!hasDevice(process, device)) throw new CommandError(`tgtadm: invalid request\n(${device}: not found)`, 22);
         targets.set(target, device);
       }
-      return { state, targets: [...targets.keys()] };
+      return { state, portals, targets: [...targets.keys()] };
     };
     const logIn = ({ target }: Login): string => {
       // It takes the connection, and closes it.
@@ -63,13 +64,25 @@ const tgtd: Program = commandWith(
     );
     // It is for root alone, which those who ask become by sudo: programs here stay who they are.
     process.files.chmod(socket, 0o777);
-    const portal = worded(
-      () => process.network.listen(Number(port), 'iscsi', () => ({ receive: answering(logIn) }), { host: address }),
-      (error) => new CommandError(`tgtd: iscsi_tcp_init_portal unable to bind server socket, ${error.reason}`),
-    );
+    const portals: string[] = [];
+    const listen = (host: string, at: number): Listener | undefined =>
+      attempt(
+        SystemError,
+        () => {
+          const listener = process.network.listen(at, 'iscsi', () => ({ receive: answering(logIn) }), { host });
+          portals.push(`${host.includes(':') ? `[${host}]` : host}:${at}`);
+          return listener;
+        },
+        ({ reason }) => {
+          process.stderr(`tgtd: iscsi_tcp_init_portal(351) unable to bind server socket, ${reason}\n`);
+          return undefined;
+        },
+      );
+    // Where it cannot listen as it is told, it listens at all addresses, at its own port, and goes on (seen with 1.0.85).
+    const portal = listen(address, Number(port)) ?? listen('0.0.0.0', 3260);
     await terminated(process);
     control.close();
-    portal.close();
+    portal?.close();
     return 137;
   },
 );
@@ -99,8 +112,9 @@ const tgtadm: Program = commandWith(
       return 0;
     }
     if (op !== 'show') notModelled(process, `--op ${op} --mode ${mode}`);
-    const { state, targets } = await askTgtd(process, { op: 'show' });
-    process.stdout(mode === 'sys' ? `System:\n    State: ${state}\n` : shown(targets));
+    const { state, portals, targets } = await askTgtd(process, { op: 'show' });
+    if (mode === 'portal') process.stdout(portals.map((portal) => `Portal: ${portal},1\n`).join(''));
+    else process.stdout(mode === 'sys' ? `System:\n    State: ${state}\n` : shown(targets));
     return 0;
   },
 );

@@ -131,7 +131,7 @@ describe.each(samples)('%s', (name) => {
 /** Pods that are no node agents, and have to do with their node all the same, by sample. */
 const atTheirNode: Readonly<Record<string, readonly string[]>> = {
   cinder: ['cinder-backup'],
-  cinder_lvm: ['cinder-volume-ssd', 'cinder-volume-hdd', 'cinder-target-ssd', 'cinder-target-hdd'],
+  cinder_lvm: ['cinder-target-ssd', 'cinder-target-hdd', 'cinder-volume-ssd', 'cinder-volume-hdd'],
   ironic: ['ironic-boot'],
 };
 

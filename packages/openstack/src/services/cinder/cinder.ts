@@ -75,8 +75,9 @@ export const cinder = defineService<Cinder>({
   components: (context) => ({
     api: apiOf(words, 'cinder.wsgi.api:application', 8776),
     scheduler: worker(words, context, 'scheduler', '192Mi'),
-    ...backendComponents(words, servedBackends(context), (backend) => volume(context, backend)),
+    // Before what waits for them, whose words would be told.
     ...targets(context),
+    ...backendComponents(words, servedBackends(context), (backend) => volume(context, backend)),
     ...(context.spec.backup && { backup: backup(context, context.spec.backup.type) }),
   }),
   heldBy: {

@@ -146,6 +146,12 @@ until tgtadm --op update --mode sys --name State -v offline 2> /dev/null; do
   if ! kill -0 "$tgtd" 2> /dev/null; then wait "$tgtd"; exit 1; fi
   sleep 1
 done
+# Where it cannot listen as it is told, it listens elsewhere, or nowhere, and goes on.
+if ! tgtadm --lld iscsi --op show --mode portal | grep -qF "Portal: $ADDRESS:$1,"; then
+  echo "cannot listen at $ADDRESS:$1: the node has no such address, or another program listens there" >&2
+  kill -KILL "$tgtd"
+  exit 1
+fi
 tgt-admin --execute --ignore-errors
 tgtadm --op update --mode sys --name State -v ready
 touch ${serving}
@@ -163,6 +169,7 @@ chmod 0700 ${exports}
 `;
 
 const awaitTarget = `# cinder-volume puts attached volumes into error when it cannot export them at its start: it starts when it can.
+if [ ! -f ${serving} ]; then echo 'waits for tgtd, which serves its volumes'; fi
 until [ -f ${serving} ]; do sleep 1; done
 exec "$@"
 `;
