@@ -1,4 +1,5 @@
 import { annotations } from '@openstack-operator/openstack';
+import { bringCeph, fsid, keyOf, keyring, monitor, secret } from '../rollout/ceph.ts';
 import { type Cloud, cephStorage, identityOnly } from '../rollout/cloud.ts';
 import { bringKeyrings } from '../rollout/full-sample.ts';
 
@@ -16,15 +17,21 @@ export interface Course {
   /** Brings what its users bring. */
   readonly bring?: (cloud: Cloud) => Promise<void>;
   readonly changes: Readonly<Record<string, Change>>;
+  /** Not for `make test`: it takes hours of the cloud, or much of it is in other courses. */
+  readonly isApart?: true;
+  /** So many of its points are tried at most. */
+  readonly most?: number;
 }
 
 /** Three members of a StatefulSet that are ready. */
-const three = (name: string) => (cloud: Cloud) => {
+const three = (name: string) => (cloud: Cloud) => readyReplicas(cloud, name) === 3;
+
+function readyReplicas(cloud: Cloud, name: string): number | undefined {
   const { status = {} } = (cloud.get('StatefulSet', `my-cloud-${name}`) ?? {}) as {
     status?: { readyReplicas?: number };
   };
-  return status.readyReplicas === 3;
-};
+  return status.readyReplicas;
+}
 
 const tls = (enabled: boolean): Change => ({
   patch: { spec: { tls: { enabled } } },
@@ -50,10 +57,17 @@ const rotation = (count: number): Change => ({
   },
 });
 
-const pools = ['fast', 'slow'].map((name) => ({ name: `${name}-volumes`, purpose: 'cinder-volumes' }));
+const pools = [
+  ...['fast', 'slow'].map((name) => ({ name: `${name}-volumes`, purpose: 'cinder-volumes' })),
+  { name: 'backups', purpose: 'cinder-backups' },
+  { name: 'images', purpose: 'glance-images' },
+];
 /** Volumes on these backends, each in a pool of Ceph. */
 export const volumesOn = (...names: readonly string[]) => ({
-  cinder: { backends: names.map((name) => ({ name, type: 'ceph', cephPoolName: `${name}-volumes` })) },
+  cinder: {
+    backends: names.map((name) => ({ name, type: 'ceph', cephPoolName: `${name}-volumes` })),
+    backup: { type: 'ceph', cephPoolName: 'backups' },
+  },
 });
 const backends = (...names: readonly string[]): Change => ({
   patch: { spec: volumesOn(...names) },
@@ -61,6 +75,30 @@ const backends = (...names: readonly string[]): Change => ({
     ['fast', 'slow'].every(
       (name) => names.includes(name) === (cloud.get('Deployment', `my-cloud-cinder-volume-${name}`) !== undefined),
     ),
+});
+
+/** What services in Ceph are told where its monitors are. */
+const monitors = (monitorHosts: string): Change => ({
+  patch: { spec: { cephStorage: { external: { monitorHosts } } } },
+  arrived: (cloud) => {
+    const { found } = (cloud.get('CephStorage', 'my-cloud-ceph')?.['status'] ?? {}) as {
+      found?: Record<string, string>;
+    };
+    return found?.['monitorHosts'] === monitorHosts;
+  },
+});
+
+const storageNodes = (count: number): Change => ({
+  patch: { spec: { swift: { storageNodes: count } } },
+  arrived: (cloud) => readyReplicas(cloud, 'swift-storage') === count,
+});
+
+const policies = (name: string): Change => ({
+  patch: { spec: { swift: { storagePolicies: [{ index: 1, name, replicaCount: 2 }] } } },
+  arrived: (cloud) => {
+    const { data = {} } = (cloud.get('Secret', 'my-cloud-swift-rings-policies') ?? {}) as { data?: object };
+    return Object.hasOwn(data, 'object-1.ring.gz');
+  },
 });
 
 /**
@@ -95,10 +133,58 @@ export const courses = {
     spec: {
       ...identityOnly,
       rabbitmq: {},
-      cephStorage: { ...cephStorage, pools },
+      cephStorage: { ...cephStorage, pools, fileSystems: [{ name: 'files' }] },
+      glance: { storageType: 'ceph', cephPoolName: 'images', nodeNetworks: ['10.0.0.0/16'] },
+      manila: { backends: [{ name: 'files', type: 'cephfs', cephFSName: 'files' }] },
       ...volumesOn('fast'),
     },
     bring: bringKeyrings,
-    changes: { 'a backend more': backends('fast', 'slow'), 'a backend fewer': backends('fast') },
+    changes: {
+      'a backend more': backends('fast', 'slow'),
+      'a backend fewer': backends('fast'),
+      'other monitors': monitors('10.0.0.12,10.0.0.13'),
+    },
+  },
+  setup: {
+    spec: {
+      ...identityOnly,
+      rabbitmq: {},
+      cephStorage: {
+        external: { monitorHosts: monitor, fsid, admin: { keyringSecretName: 'ceph-admin' } },
+        pools,
+        fileSystems: [{ name: 'files' }],
+      },
+      ...volumesOn('fast'),
+    },
+    bring: async (cloud) => {
+      await bringCeph(cloud);
+      await cloud.settle(
+        cloud.rehearsal.create(secret('ceph-admin', { 'ceph.client.admin.keyring': keyring(keyOf('a')) })),
+      );
+    },
+    changes: { 'a backend more': backends('fast', 'slow') },
+    isApart: true,
+  },
+  objects: {
+    spec: {
+      ...identityOnly,
+      imageRegistry: 'registry.example.com/openstack',
+      swift: { storagePolicy: { partitionPower: 4, minPartHours: 1 } },
+      glance: { storageType: 'swift' },
+    },
+    changes: {
+      'a storage node more': storageNodes(4),
+      'a policy more': policies('gold'),
+    },
+  },
+  leaving: {
+    spec: {
+      ...identityOnly,
+      imageRegistry: 'registry.example.com/openstack',
+      swift: { storagePolicy: { partitionPower: 4, minPartHours: 1, replicaCount: 2 } },
+    },
+    changes: { 'a storage node fewer': storageNodes(2) },
+    isApart: true,
+    most: 40,
   },
 } as const satisfies Record<string, Course>;

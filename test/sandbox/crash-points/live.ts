@@ -46,6 +46,9 @@ const stride = 4;
 /** What waits for its time (a count of events) is written as well, in ms. */
 const settled = 65_000;
 
+/** Minutes until what is done to a cloud has been dealt with: a storage node leaves by and by. */
+const patience = 360;
+
 /**
  * Leads a cloud through phases. Whenever its operator dies it is started again, and the cloud has to arrive where it
  * does without that.
@@ -121,7 +124,7 @@ export async function live(phases: readonly Phase[], disturbance?: Disturbance):
         const last = deaths.at(-1);
         over ||= rested && last !== undefined && disturbance?.enough?.(last) === true;
         return life.signal.aborted || over || holds();
-      });
+      }, patience);
       if (over || !life.signal.aborted) return;
       await cloud.clock.advance(downtimes[deaths.length % downtimes.length] as number);
       await start();

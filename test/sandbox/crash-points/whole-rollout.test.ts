@@ -8,8 +8,7 @@ const all = process.env['CRASH_POINTS'] === 'all';
 /**
  * A rollout of the whole minimal cloud takes more than a second and has hundreds of points: a run of its own for each
  * would take ten minutes. `CRASH_POINTS=all` comes past every point with many deaths in a run (`killEverywhere` says
- * why that is as good), and tries some of them alone; `make test` takes a part of both. All of this folder takes four
- * minutes, not the three that were aimed at: a third of that are the small cloud's lives of one death, one for each point.
+ * why that is as good), and tries some of them alone; `make test` takes a part of both.
  */
 describe('an operator that is killed at any moment of the rollout of the whole minimal cloud', async () => {
   const [rollout] = lifeOf(whole);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { StoredObject } from '@openstack-operator/kube';
 import { digest } from '@openstack-operator/openstack';
 import type { Cloud } from '../rollout/cloud.ts';
+import { watchRetries } from '../rollout/duplicate-jobs.ts';
 import { finalObjects } from '../rollout/normalise.ts';
 
 /** What is seen of a cloud from outside, as it changes. */
@@ -22,6 +23,7 @@ export function watchWorld({ rehearsal }: Cloud): World {
   const stated = new Map<string, bigint>();
   const history = new Map<string, number>();
   const contents = new Set<string>();
+  const isRetry = watchRetries();
   let state = 0n;
   const count = (what: string) => history.set(what, (history.get(what) ?? 0) + 1);
 
@@ -38,6 +40,7 @@ export function watchWorld({ rehearsal }: Cloud): World {
     const part = hash('sha256', name + digest(normalised), 'buffer').readBigUInt64BE();
     stated.set(name, part);
     state ^= part;
+    if (isRetry(object)) return;
     if (type === 'ADDED') count(`${name}: made`);
     const content = `${name} ${contentOf(object)}`;
     if (contents.has(content)) return;

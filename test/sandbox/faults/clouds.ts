@@ -17,7 +17,7 @@ const broker = { ...noDatabase, rabbitmq: {} };
 const stated = (spec: object): Change => ({ patch: { spec }, arrived: () => true });
 const memory = stated({ memcached: { memoryMegabytes: 128 } });
 const expiration = stated({ keystone: { tokenExpiration: 7200 } });
-const { quorums, tls, rotation, storage } = courses;
+const { quorums, tls, rotation, storage, setup, objects } = courses;
 
 export const clouds = {
   cache: { weight: 40, spec: noDatabase, change: memory },
@@ -38,6 +38,10 @@ export const clouds = {
     spec: { ...storage.spec, ...volumesOn('fast', 'slow') },
     change: storage.changes['a backend fewer'],
   },
+  moved: { weight: 1, ...storage, change: storage.changes['other monitors'] },
+  users: { weight: 1, ...setup, change: setup.changes['a backend more'] },
+  rings: { weight: 2, ...objects, change: objects.changes['a storage node more'] },
+  policies: { weight: 1, ...objects, change: objects.changes['a policy more'] },
 } as const satisfies Record<string, CloudOption>;
 
 export type CloudName = keyof typeof clouds;

@@ -1,0 +1,3 @@
+import { takeCourse } from './take-course.ts';
+
+takeCourse('leaving');
