@@ -45,6 +45,21 @@ describe('swift-ring-builder', () => {
     expect(new Set(moved)).toEqual(new Set([1]));
   });
 
+  it('places what lay on a removed device anew, whenever it was moved last', async () => {
+    const hosts = ['one', 'two', 'three', 'four'];
+    const { container } = await built(
+      `${builder} create 4 3 1\n${hosts.map(add).join('')}${builder} rebalance\n${builder} remove --ip two --port 6200 --device d1 --yes`,
+    );
+    expect(await container.run(['sh', '-c', `${builder} rebalance`])).toMatchObject({ status: 0 });
+    const { devices, replicas } = JSON.parse(container.files.read('/rings/object.ring.gz')) as {
+      devices: readonly { id: number }[];
+      replicas: readonly (readonly number[])[];
+    };
+    expect(devices.map(({ id }) => id)).toEqual([0, 2, 3]);
+    const parts = replicas[0]?.map((_, part) => new Set(replicas.map((one) => one[part])));
+    expect(parts?.every((ids) => ids.size === 3 && !ids.has(1))).toBe(true);
+  });
+
   /** Devices with `weight`, `count` of them in a zone, each on a host of its own. */
   const group = (zone: number, count: number, weight: number) =>
     Array.from(

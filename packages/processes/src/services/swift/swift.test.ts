@@ -153,6 +153,18 @@ describe('the proxy', () => {
     expect((await send('GET', account, undefined, { authorization: 'AWS a:b' })).status).toBe(501);
   });
 
+  it('uses no device that is not mounted, where servers look for mounts', async () => {
+    const change = Object.fromEntries(
+      Object.entries(servers).map(([kind, port]) => [
+        `/etc/swift/${kind}-server.conf`,
+        serverConf(kind, port).replace('mount_check = false', 'mount_check = true'),
+      ]),
+    );
+    const { send, account, storage } = await cluster(['one'], { change });
+    expect((await send('PUT', `${account}/photos`)).status).toBe(503);
+    expect(storage[0]?.container.files.list('/srv/node/d1')).toEqual([]);
+  });
+
   it('does with two of three nodes, and not with one; what the others missed is brought to them', async () => {
     const { send, account, storage, start, world } = await cluster(['one', 'two', 'three']);
     const [, two, three] = storage;
