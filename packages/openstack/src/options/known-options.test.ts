@@ -14,11 +14,11 @@ import { optionVerdict } from './option-verdict.ts';
 const read = (name: string) =>
   readFileSync(new URL(`../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
 
-/** Services whose users may set options of oslo.config, each with its sample. */
+/** Services whose users may set options of oslo.config, with each of their samples. */
 const configurable = services.flatMap((service): (readonly [string, Service, ServiceResource])[] => {
-  const sample = samples.map((name) => resource(read(name))).find(({ kind }) => kind === service.kind.kind);
   const isOslo = service.kind.spec.schema.properties?.['unknownOptions'] !== undefined;
-  return sample !== undefined && isOslo ? [[service.name, service, sample]] : [];
+  const all = samples.map((name) => [name, service, resource(read(name))] as const);
+  return isOslo ? all.filter(([, , { kind }]) => kind === service.kind.kind) : [];
 });
 
 test('there are facts of every release that can be deployed', () => {
@@ -26,12 +26,12 @@ test('there are facts of every release that can be deployed', () => {
   expect(configurable.length).toBeGreaterThan(4);
 });
 
-test.each(configurable)('every option that %s is given by us is known, and can be read', (name, service, sample) => {
+test.each(configurable)('every option that %s is given by us is known, and can be read', (_name, service, sample) => {
   const sets = service.config?.(contextOf(service, sample, surroundingsOf(surroundings(read)))) ?? {};
   const layers = Object.values(sets).flatMap((files) =>
     Object.values(files).flatMap((content) => (typeof content === 'object' && 'oslo' in content ? [content.oslo] : [])),
   );
-  const known = knownOptions('2025.1', service.facts ?? name, layers);
+  const known = knownOptions('2025.1', service.facts ?? service.name, layers);
   const said = layers.flatMap((layer) =>
     Object.entries(layer).flatMap(([section, options]) =>
       Object.entries(options).flatMap(([option, value]) => {

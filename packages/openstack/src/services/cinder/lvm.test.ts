@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { knownOptions } from '../../options/known-options.ts';
 import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
 import type { Cinder } from './kind.ts';
 
@@ -46,6 +47,7 @@ test('tgtd is made of nothing that changes with Cinder', () => {
 
 test('volumes are reached at the address of the node, unless another one is stated, as is its port', () => {
   expect(named({}, 'cinder-volume-ssd')).toContain('"OS_BACKEND_DEFAULTS__TARGET_IP_ADDRESS"');
+  expect(knownOptions('2025.1', 'cinder', [])?.find('backend_defaults', 'target_ip_address')).toBeDefined();
   expect(named({}, 'cinder-volume-hdd')).not.toContain('TARGET_IP_ADDRESS');
   expect(named({}, 'cinder-target-hdd')).toContain('{"name":"ADDRESS","value":"10.0.1.11"}');
   const text = JSON.stringify(objectsOf(compose()));
