@@ -1,4 +1,5 @@
 import {
+  type CacheReader,
   type Client,
   type Controller,
   controller,
@@ -24,13 +25,14 @@ import {
   Keystone,
   kinds,
   MariaDB,
+  type NodeClaim,
   nodeGroupLabel,
   OpenStackControlPlane,
   services,
   surroundingsOf,
 } from '@openstack-operator/openstack';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { indexesOf, nodeWatch, secretsOfReferences } from './concerned.ts';
+import { indexesOf, nodeLabelWatch, nodeWatch, secretsOfReferences } from './concerned.ts';
 import { operatorControllers } from './controllers.ts';
 import { nodeInterestOf } from './node-interest.ts';
 
@@ -356,4 +358,27 @@ test('a change of a Secret that thousands name concerns each of thousands that r
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'ns', name: 's' } } as StoredObject;
   const { map } = secretsOfReferences(Keystone, [['databaseRef', MariaDB]], undefined);
   expect([...(map?.(secret, cache as never) ?? [])]).toHaveLength(count);
+});
+
+test('labels of others on a node of the cloud concern who gives roles by them, and who keeps data on such nodes', () => {
+  const claim = { verb: 'claim', labels: {}, selector: {} } as unknown as NodeClaim;
+  const interest = (objects: readonly object[], asked = false) =>
+    nodeInterestOf({ steps: [{ objects }] } as unknown as Parameters<typeof nodeInterestOf>[0], asked);
+  const agent = { verb: 'apply', object: { kind: 'DaemonSet' } };
+  const interests = {
+    'ns/roles': interest([{ ...claim, role: 'storage' }]),
+    'ns/data': interest([], true),
+    'ns/groups': interest([claim]),
+    'ns/agents': interest([agent], true),
+  };
+  const known = (key: string) => interests[key as keyof typeof interests];
+  const { map, facts } = nodeLabelWatch(Node, known);
+  const of = (labels: Record<string, string>) => ({ metadata: { name: 'n', labels } }) as unknown as StoredObject;
+  const own = [...Object.keys(interests), 'ns/new'].map((key) => ({
+    metadata: { namespace: 'ns', name: key.slice(3) },
+  }));
+  const cache = { byIndex: () => own } as unknown as CacheReader;
+  expect([...(map?.(of({ [cloudLabel]: 'ns.c' }), cache) ?? [])].map(({ name }) => name)).toEqual(['roles', 'data']);
+  expect([...(map?.(of({}), cache) ?? [])]).toEqual([]);
+  expect(facts?.(of({ disks: 'yes' }))).not.toEqual(facts?.(of({})));
 });
