@@ -57,7 +57,7 @@ test.each([
     'a domain with a scheme',
     { publicDomain: 'https://cloud.example.com' },
     'spec.publicDomain',
-    `"https://cloud.example.com": expected a name of a-z, 0-9, '-' and '.', such as cloud.example.com, without https://`,
+    `"https://cloud.example.com": expected a name in lower case such as cloud.example.com, without https://`,
   ],
   [
     'memory with a B',

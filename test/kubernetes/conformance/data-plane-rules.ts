@@ -15,7 +15,7 @@ const variables = (name: string) => ({ ansibleExtraVars: { [name]: 'x' } });
 
 /** Specs of hosts outside of the cluster that are refused. */
 export const dataPlaneRules: readonly RefusedSpec[] = [
-  inNode('hostname', 'expected a name of a-z', { hostname: 'compute_1; reboot' }),
+  inNode('hostname', 'expected a name in lower case', { hostname: 'compute_1; reboot' }),
   inNode('ip', 'expected an address such as 192.0.2.11', { ip: '192.0.2.11 -o ProxyCommand=x' }),
   inNode('hostKey', 'expected type and key', { hostKey: `${hostKey} comment` }),
   wrong('nodes', 'hosts of role storage need a playbook of your own', { nodes: [{ ...node, role: 'storage' }] }),

@@ -25,8 +25,8 @@ export type Embedded<S> = { readonly enabled?: boolean } & Omit<S, SaidOnce>;
 
 const enabled = (isOptional: boolean) =>
   bool(
-    'Whether the service is deployed. What it has stored is kept.',
-    isOptional ? { otherwise: 'true where the field is there at all' } : { fallback: true },
+    'Whether it is deployed. What it has stored is kept.',
+    isOptional ? { otherwise: 'true where the field is there' } : { fallback: true },
   );
 
 /**

@@ -28,7 +28,7 @@ export const accountName: Form = {
 /** The form of an object's name, and of a host name (RFC 1123 subdomain). */
 export const subdomain: Form = {
   pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
-  expected: "a name of a-z, 0-9, '-' and '.', such as cloud.example.com, without https://",
+  expected: 'a name in lower case such as cloud.example.com, without https://',
 };
 
 /** Rules at the root of an object of `kind`: the name is short enough and starts as a Service's name must. */
