@@ -63,9 +63,13 @@ test('a pod whose node is not Ready, or that finds none of its labels, says so',
     const observe = (kind: { kind: string }) => (kind.kind === 'Node' ? node(status) : live);
     return verdict(live, live, { observe, pods: () => [stored('Pod', 'api-1', pod)] })[2];
   };
-  expect(words({ spec: { nodeName: 'node-1' } }, 'Unknown')).toBe(
-    'Deployment api: 0 of 1 pods are ready; pod api-1: its node node-1 is not Ready: Kubelet stopped.',
-  );
+  const cutOff = 'Deployment api: 0 of 1 pods are ready; pod api-1: its node node-1 is not Ready: Kubelet stopped.';
+  expect(words({ spec: { nodeName: 'node-1' } }, 'Unknown')).toBe(cutOff);
+  // What a container has said is of the time before.
+  const ended = { name: 'api', restartCount: 1, state: { terminated: { exitCode: 143 } } };
+  const before = { spec: { nodeName: 'node-1' }, status: { containerStatuses: [ended] } };
+  expect(words(before)).toContain('container api ended with 143');
+  expect(words(before, 'Unknown')).toBe(cutOff);
   expect(words({ spec: { nodeName: 'node-1' } })).toBe('Deployment api: 0 of 1 pods are ready');
   const message = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.";
   const conditions = [{ type: 'PodScheduled', status: 'False', message }];

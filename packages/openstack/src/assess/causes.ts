@@ -19,7 +19,7 @@ export function podCauses(owner: StoredObject, observed: Observed, reason: Reaso
   if (refusal !== undefined) return [{ reason, message: refusal, causes: [] }];
   const causes: Cause[] = [];
   for (const pod of podsOf(owner, observed)) {
-    const words = podWords(pod, observed.eventWords) ?? nodeWords(pod, observed);
+    const words = nodeWords(pod, observed) ?? podWords(pod, observed.eventWords);
     if (words === undefined) continue;
     const message = `${wantedNode(owner, words)}${words}`;
     const { name, namespace = '' } = pod.metadata;

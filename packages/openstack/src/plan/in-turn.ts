@@ -1,10 +1,11 @@
-import { type KubeObject, StatefulSet, type StoredObject } from '@openstack-operator/kube';
+import { type KubeObject, Node, StatefulSet, type StoredObject } from '@openstack-operator/kube';
 import { unreadySince } from '../engine/status/agents.ts';
+import { conditionOf } from '../engine/status/conditions.ts';
 import { type Action, type Plan, soonest } from './action.ts';
 import type { Live } from './live.ts';
 import { isReady, membersOf } from './stuck-pods.ts';
 
-/** Milliseconds after which a StatefulSet that is away keeps the change of others no longer. */
+/** Milliseconds after which one that is away, though not by its new template, keeps the change of others no longer. */
 const patience = 600_000;
 
 /** A stated object, and what is planned for it. */
@@ -13,18 +14,21 @@ export interface Planned {
   readonly plan: Plan;
 }
 
+type Seen = Pick<Live, 'cache' | 'resource' | 'now'>;
+
 /**
  * Of StatefulSets that keep the same data one is changed at a time: the next one when all pods of the others are there, new
- * and ready. One that is away itself is changed at once, as what it waits for may be that change; and one that has been away
- * for ten minutes holds up nobody any more. What is not there yet is made at once.
+ * and ready. One that is away itself is changed at once, as what it waits for may be that change. One whose node is not Ready,
+ * or whose pod is of an older template, holds up nobody any more after ten minutes; one whose new pod does not become ready, or
+ * is not made, does so for ever, as the change may be why. What is not there yet is made at once.
  */
-export function inTurn(live: Pick<Live, 'cache' | 'resource' | 'now'>, planned: readonly Planned[]): Plan[] {
-  const since = new Map(planned.map(({ stated }) => [stated, awaySince(live, stated)]));
-  const waits = [...since.values()].flatMap((at) => (at === undefined ? [] : [at + patience - live.now]));
-  const requeueAfter = soonest(waits.filter((wait) => wait > 0));
-  let isTaken = requeueAfter !== undefined;
+export function inTurn(live: Seen, planned: readonly Planned[]): Plan[] {
+  const holds = new Map(planned.map(({ stated }) => [stated, holdOf(live, stated)]));
+  const waits = [...holds.values()].flatMap((until) => (until === undefined ? [] : [until - live.now]));
+  const requeueAfter = soonest(waits.filter((wait) => wait > 0 && wait < Infinity));
+  let isTaken = waits.some((wait) => wait > 0);
   return planned.map(({ stated, plan }) => {
-    if (stated.kind !== StatefulSet.kind || since.get(stated) !== undefined || !plan.actions.some(isChange))
+    if (stated.kind !== StatefulSet.kind || holds.get(stated) !== undefined || !plan.actions.some(isChange))
       return plan;
     if (!isTaken) {
       isTaken = true;
@@ -40,16 +44,30 @@ function isChange(action: Action): boolean {
   return action.verb === 'replace' || (action.verb === 'apply' && action.live !== undefined);
 }
 
-/** Since when pods of a StatefulSet are not as they should be, in milliseconds since the epoch; undefined where they are, or where there is none. */
-function awaySince(live: Pick<Live, 'cache' | 'resource' | 'now'>, stated: KubeObject): number | undefined {
+/** Until when a StatefulSet whose pods are not as they should be holds up others, in milliseconds since the epoch; undefined where they are, or where there is none. */
+function holdOf(live: Seen, stated: KubeObject): number | undefined {
   const isThere = ({ metadata }: StoredObject) => metadata.name === stated.metadata.name;
   if (stated.kind !== StatefulSet.kind || !live.cache.controlledBy(StatefulSet, live.resource).some(isThere))
     return undefined;
   const members = membersOf(live, stated);
-  if (members === undefined) return live.now;
+  if (members === undefined) return live.now + patience;
   const { set, pods, isNew } = members;
   const { replicas = 1 } = (set['spec'] ?? {}) as { replicas?: number };
+  if (pods.length < replicas) return Infinity;
   const away = pods.filter((pod) => !isReady(pod) || !isNew(pod));
-  if (away.length > 0) return Math.min(...away.map((pod) => (isReady(pod) ? live.now : unreadySince(pod))));
-  return pods.length < replicas ? live.now : undefined;
+  return away.length === 0 ? undefined : Math.max(...away.map((pod) => patienceWith(live, pod, isNew(pod))));
+}
+
+/** Until when a pod that is not ready, or not new, is waited for. */
+function patienceWith(live: Seen, pod: StoredObject, isNew: boolean): number {
+  if (isReady(pod)) return live.now + patience;
+  return isNew && !isCutOff(live, pod) ? Infinity : unreadySince(pod) + patience;
+}
+
+/** Whether the node of a pod is gone, or not Ready. */
+function isCutOff({ cache }: Seen, pod: StoredObject): boolean {
+  const { nodeName } = (pod['spec'] ?? {}) as { readonly nodeName?: string };
+  if (nodeName === undefined || !cache.has(Node)) return false;
+  const node = cache.get(Node, { name: nodeName });
+  return node === undefined || conditionOf(node, 'Ready')?.status !== 'True';
 }
