@@ -97,8 +97,12 @@ export function workload(input: ComponentInput): KubeObject {
           // After a power cut members of a quorum wait for each other.
           podManagementPolicy: component.quorum === undefined ? 'OrderedReady' : 'Parallel',
           selector: { matchLabels: selector },
-          // Members are replaced by the operator: the StatefulSet controller takes one while another one is away.
-          updateStrategy: { type: component.quorum === undefined ? 'RollingUpdate' : 'OnDelete' },
+          updateStrategy:
+            component.quorum === undefined
+              ? // Without the partition a pod that is deleted is made of the template of before (stateful_set_utils.go).
+                { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }
+              : // Members are replaced by the operator: the StatefulSet controller takes one while another one is away.
+                { type: 'OnDelete' },
           // They go with the resource (keepVolumes of the operator), and not with a StatefulSet that somebody deletes.
           persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
           template,
