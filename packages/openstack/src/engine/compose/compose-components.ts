@@ -1,15 +1,9 @@
+import { disruptionBudget, sharedBudget } from '../objects/disruption-budget.ts';
 import { exposureObject } from '../objects/exposure-object.ts';
 import { imageProblem } from '../objects/images.ts';
 import { networkPolicy } from '../objects/network-policy.ts';
 import { takenVariables, variableMistakes } from '../objects/pod.ts';
-import {
-  type ComponentInput,
-  disruptionBudget,
-  memberServices,
-  membersService,
-  serviceOf,
-  workload,
-} from '../objects/workload.ts';
+import { type ComponentInput, memberServices, membersService, serviceOf, workload } from '../objects/workload.ts';
 import { type Component, usesHost } from '../vocabulary/component.ts';
 import { askedAtStart } from '../vocabulary/dependencies.ts';
 import { exposedOf, exposureOf, externalServiceMistakes } from '../vocabulary/exposure.ts';
@@ -28,6 +22,7 @@ export function addComponents(assembly: Assembly): void {
       assembly.drafts.step('DependenciesReady').awaits.push(...awaited(assembly, field));
   for (const [name, component] of Object.entries(assembly.components))
     addComponent(assembly, name, component, (component.variantOf ?? name) === main);
+  addSharedBudgets(assembly);
   const exposed = Object.entries(assembly.components).filter(([, component]) => component.exposed !== undefined);
   const mistakes = externalServiceMistakes(
     assembly.context.spec,
@@ -35,6 +30,17 @@ export function addComponents(assembly: Assembly): void {
   );
   if (mistakes.length > 0)
     assembly.drafts.tell('ExposureReady', findingsOf(mistakes, assembly.context.surroundings, 'ExposureRefused'));
+}
+
+function addSharedBudgets({ service, context, components, drafts }: Assembly): void {
+  const inTurn = Object.entries(components).filter(([, component]) => component.inTurn === true);
+  for (const [step, all] of Map.groupBy(inTurn, ([, component]) => component.step ?? 'DeploymentReady')) {
+    const object = sharedBudget(
+      all.map(([name]) => ({ service, context, name })),
+      step,
+    );
+    if (object !== undefined) drafts.add(step, { verb: 'apply', object });
+  }
 }
 
 function addComponent(assembly: Assembly, name: string, component: Component, main: boolean): void {

@@ -236,27 +236,6 @@ export function memberServices(input: ComponentInput): KubeObject[] {
   });
 }
 
-/** The PodDisruptionBudget of a component that has more than one replica. */
-export function disruptionBudget(input: ComponentInput): KubeObject | undefined {
-  const { service, context, name, component } = input;
-  if (component.workload === 'DaemonSet' || replicasOf(input) < 2) return undefined;
-  return {
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    metadata: {
-      name: workloadName(input),
-      namespace: context.namespace,
-      labels: labelsOf(service.name, context.name, name),
-    },
-    spec: {
-      maxUnavailable: 1,
-      // What is not ready serves nobody: kept, it would only block the drain of its node.
-      unhealthyPodEvictionPolicy: 'AlwaysAllow',
-      selector: { matchLabels: selectorOf(service.name, context.name, name) },
-    },
-  };
-}
-
 function podInput(input: ComponentInput, overrides: ComponentOverrides | undefined): PodInput {
   const { service, context, name, component, main } = input;
   const { spec, release } = context;

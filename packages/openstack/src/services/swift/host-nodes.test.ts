@@ -52,6 +52,22 @@ const held = (...names: string[]) => ({
   },
 });
 
+test('one pod of a group is drained at a time, though each has a StatefulSet of its own', () => {
+  const budgets = (known: KnownSurroundings) =>
+    objects(known).filter(({ kind, metadata }) => kind === 'PodDisruptionBudget' && metadata.name !== 'swift-proxy');
+  const [budget, ...others] = budgets({ nodes }) as (KubeObject & { spec: { selector: unknown } })[];
+  expect([budget?.metadata.name, others]).toEqual(['swift-storage-nodes-disks', []]);
+  const names = sets({ nodes }).map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
+  expect(budget?.spec).toMatchObject({
+    maxUnavailable: 1,
+    selector: {
+      matchLabels: { 'app.kubernetes.io/name': 'swift', 'app.kubernetes.io/instance': 'swift' },
+      matchExpressions: [{ key: 'app.kubernetes.io/component', operator: 'In', values: names }],
+    },
+  });
+  expect(budgets({ nodes: nodes.slice(0, 1) })).toEqual([]);
+});
+
 test('each node is a storage node that runs there alone, and sees of it the directory above its devices', () => {
   const [first, ...others] = sets({ nodes }) as [KubeObject, ...KubeObject[]];
   expect([on([first]), on(others)]).toEqual([['a'], ['b', 'c']]);
