@@ -1,48 +1,27 @@
 import { ConfigMap, Node, Pod, Secret } from '@openstack-operator/kube';
 import { OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Cloud, controlPlane, createCloud } from './cloud.ts';
-import { cats, name, read, rings, spec, stored, swift } from './swift.ts';
+import type { Cloud } from './cloud.ts';
+import {
+  type Builder,
+  builder,
+  disk,
+  four,
+  group,
+  inRings,
+  isReady,
+  onDisks,
+  setOn,
+  step,
+  tag,
+  told,
+} from './mounts.ts';
+import { cats, name, read, stored, swift } from './swift.ts';
 
 const hour = 3_600_000;
-const label = 'example.com/disks';
-const group = { name: 'disks', zone: 1, nodeSelector: { [label]: 'yes' }, hostPath: { devices: ['sdb'] } };
-const owner = 42_445;
-const disk = '/srv/node/sdb';
 
-const told = (cloud: Cloud, condition: string) => cloud.condition(Swift, name, condition)?.message ?? '';
 const change = (cloud: Cloud, swift: object | null) =>
   cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { swift } });
-const tag = (cloud: Cloud, node: string, value: string | null) =>
-  cloud.change(Node, node, { metadata: { labels: { [label]: value } } });
-
-interface Builder {
-  readonly devices: readonly {
-    readonly id: number;
-    readonly ip: string;
-    readonly device: string;
-    readonly weight: number;
-  }[];
-  readonly replicas: readonly (readonly number[])[];
-}
-const builder = (cloud: Cloud) =>
-  JSON.parse(Buffer.from(rings(cloud)['object.builder'] ?? '', 'base64').toString()) as Builder;
-/** The StatefulSet of the storage node on a node of the cluster. */
-const setOn = (cloud: Cloud, node: string) =>
-  cloud.list('StatefulSet').find(({ spec }) => JSON.stringify(spec).includes(`"values":["${node}"]`))?.metadata.name;
-/** Devices of the rings, by the node of the cluster, with their weights. */
-const inRings = (cloud: Cloud, nodes: readonly string[]) =>
-  Object.fromEntries(
-    nodes.flatMap((node) => {
-      const set = setOn(cloud, node);
-      return builder(cloud)
-        .devices.filter(({ ip }) => ip === `${set}-0.${set}.openstack.svc`)
-        .map(({ device, weight }) => [`${node}/${device}`, weight]);
-    }),
-  );
-/** Whether the pods of a StatefulSet are ready. */
-const isReady = (cloud: Cloud, set: string) =>
-  (cloud.get('StatefulSet', set)?.['status'] as { readyReplicas?: number } | undefined)?.readyReplicas === 1;
 /** How many templates a StatefulSet has had. */
 const revisions = (cloud: Cloud, set: string) =>
   cloud.list('ControllerRevision').filter(({ metadata }) => metadata.name.startsWith(`${set}-`)).length;
@@ -56,23 +35,6 @@ const moved = (before: Builder, now: Builder): number[] =>
 async function use(cloud: Cloud, all: Record<string, string>): Promise<void> {
   Object.assign(all, await stored(cloud, [`cat-${Object.keys(all).length}`]));
   expect(await read(cloud, Object.keys(all))).toEqual(all);
-}
-
-const four = ['node-1', 'node-2', 'node-3', 'node-4'];
-
-/** A cloud whose first three nodes are storage nodes, with a disk each; the fourth has one, and no label. */
-async function onDisks(type: Readonly<Record<string, string>> = {}): Promise<Cloud> {
-  const cloud = await createCloud({ nodes: four });
-  for (const node of four)
-    cloud.rehearsal.sandbox.nodes.mount(node, disk, { owner, ...(type[node] && { type: type[node] }) });
-  for (const node of four.slice(0, 3)) await tag(cloud, node, 'yes');
-  await cloud.startOperator();
-  const hosts = { ...swift, storageNodes: 0, storageGroups: [group] };
-  // A test takes other nodes away.
-  const here = { nodeSelector: { 'kubernetes.io/hostname': 'node-4' } };
-  const others = { mariadb: here, memcached: here, keystone: here, swift: { ...hosts, ...here } };
-  await cloud.settle(cloud.rehearsal.create(controlPlane({ ...spec, ...others })));
-  return cloud;
 }
 
 test('disks of labelled nodes are devices of the rings; a node that is labelled later joins, and leaves as it came', async () => {
@@ -104,10 +66,8 @@ test('disks of labelled nodes are devices of the rings; a node that is labelled 
   await use(cloud, all);
 }, 600_000);
 
-const step = 'StorageNodesDisksReady';
-
 test('a disk of ext4 is refused with the reason, and no ring has it; one that is mounted nowhere is told, and never written to', async () => {
-  const cloud = await onDisks({ 'node-3': 'ext4' });
+  const cloud = await onDisks({ 'node-3': { type: 'ext4' } });
   const words = `device sdb of node node-3 (${disk}), of ext4, takes no metadata of 8 KiB`;
   await cloud.until(() => told(cloud, step).includes(words));
   expect(told(cloud, step)).toContain('make a file system of xfs there');

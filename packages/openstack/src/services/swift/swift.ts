@@ -80,12 +80,12 @@ const wasOther = ({ spec, surroundings }: Context<Swift>): boolean =>
 
 const modeField = 'spec.mode';
 
-/** What the names of objects are hashed with, at both ends. */
+/** What the names of objects are hashed with, at both ends. There are objects once there are rings, be it on volumes or on disks of nodes. */
 const ends = (context: Context<Swift>): GeneratedSecret => ({
   suffix: 'hash',
   values: { prefix: { type: 'password', length: 32 }, suffix: { type: 'password', length: 32 } },
   secretClass: 'keyMaterial',
-  guards: { kind: 'PersistentVolumeClaim', name: firstDevice(context), data: 'all objects' },
+  guards: { kind: 'Job', name: context.named('rings'), volume: firstDevice(context), data: 'all objects' },
 });
 
 const proxy = (context: Context<Swift>): Component => ({
