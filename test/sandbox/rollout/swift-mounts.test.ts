@@ -82,7 +82,7 @@ test('a disk of ext4 is refused with the reason, and no ring has it; one that is
 
   const { sandbox } = cloud.rehearsal;
   sandbox.nodes.unmount('node-2', disk);
-  await cloud.until(() => told(cloud, step).includes('device sdb of node node-2 is not mounted'));
+  await cloud.until(() => told(cloud, step).includes('device sdb of node node-2 (/srv/node/sdb) is not mounted'));
   await cloud.ready();
   expect(cloud.condition(Swift, name, step)).toMatchObject({ status: 'True', reason: 'Degraded' });
   await use(cloud, all);
@@ -93,7 +93,7 @@ test('a disk of ext4 is refused with the reason, and no ring has it; one that is
   await cloud.settle(sandbox.client().delete(Pod, pod));
   await cloud.clock.advance(5 * 60_000);
   await use(cloud, all);
-  expect(told(cloud, step)).toContain('device sdb of node node-2 is not mounted');
+  expect(told(cloud, step)).toContain('device sdb of node node-2 (/srv/node/sdb) is not mounted');
   sandbox.nodes.mount('node-2', disk);
   await cloud.until(() => told(cloud, step) === '');
   await use(cloud, all);

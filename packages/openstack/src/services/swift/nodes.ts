@@ -240,11 +240,14 @@ export function nodesThatLeft(words: readonly string[], before: Found): Found {
 
 const ringsHave = 'the rings have nodes';
 
+/** A node in the words of that Job, which have little room: none of its devices can be taken away, so that their number tells which. */
+const ringWord = ({ node, devices }: HostPath & { readonly node: string }) => `${idOf(node)}/${devices.length}`;
+
 /** What the Job that makes rings says in the end: the nodes with devices of their own that they have from then on. */
 export const ringWords = (context: Context<Swift>): string =>
   [
     ringsHave,
-    ...nodesOf(context).groups.flatMap(({ host, wanted }) => (host && wanted > 0 ? idOf(host.node) : [])),
+    ...nodesOf(context).groups.flatMap(({ host, wanted }) => (host && wanted > 0 ? ringWord(host) : [])),
   ].join(' ');
 
 /** Remembers it. */
@@ -253,6 +256,6 @@ export function nodesInRings(words: readonly string[], before: Found): Found {
   return told === undefined ? before : { ...before, [inRings]: told };
 }
 
-/** Whether the rings have had a node with devices of its own: it has come up then. */
-export const isInRings = (context: Context<Swift>, node: string): boolean =>
-  foundBy(context)[inRings]?.split(' ').includes(idOf(node)) === true;
+/** Whether the rings have had all devices of a node: it has come up with them then. */
+export const isInRings = (context: Context<Swift>, host: NonNullable<NodeGroup['host']>): boolean =>
+  foundBy(context)[inRings]?.split(' ').includes(ringWord(host)) === true;

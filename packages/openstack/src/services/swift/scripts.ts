@@ -237,13 +237,15 @@ for policy in "$@"; do
 done
 `;
 
-/** All daemons of a storage node in one container, which ends when one of them does. Arguments: names of rings, separated by blanks, then theirs. */
-export const runDaemons = `# They end without rings, which are there once a Job has made them.
+/** All daemons of a storage node in one container, which ends when one of them does. Arguments: names of rings, separated by blanks, then theirs. `first`: what goes before them. */
+export const runDaemons = (
+  first: string,
+): string => `# They end without rings, which are there once a Job has made them.
 for ring in $1; do
   until [ -e "/etc/swift/rings/$ring.ring.gz" ]; do sleep 2; done
 done
 shift
-for daemon in "$@"; do
+${first}for daemon in "$@"; do
   "swift-$daemon" "/etc/swift/\${daemon%%-*}-server.conf" -v &
 done
 wait -n || true

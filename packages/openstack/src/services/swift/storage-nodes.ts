@@ -1,9 +1,9 @@
 import type { Component, Mount, Sidecar } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { daemonsOf, kinds, ringFolder, rsyncPort, servers } from './configuration.ts';
-import { pathOf, volumeSize } from './groups.ts';
+import { type HostPath, pathOf, volumeSize } from './groups.ts';
 import type { Swift } from './kind.ts';
-import { checkMounts, findUnmounted, watchMounts } from './mount-scripts.ts';
+import { checkMounts, findUnmounted, keepOff, watchMounts } from './mount-scripts.ts';
 import { isInRings, type NodeGroup, nodesOf } from './nodes.ts';
 import { policyRings } from './policies.ts';
 import { checkDevices, runDaemons } from './scripts.ts';
@@ -38,7 +38,7 @@ export const stepsOf = (groups: readonly NodeGroup[]): string[] => [
 
 /** Comes up before rings name it: nobody is sent to a device that is not there. */
 function storageNode(context: Context<Swift>, group: NodeGroup): Component {
-  const { running: replicas, step, devices, scheduling, host } = group;
+  const { running: replicas, step, scheduling, host } = group;
   const server = (kind: keyof typeof servers) => ({
     runs: { command: [`swift-${kind}-server`, `/etc/swift/${kind}-server.conf`, '-v'] },
     health: { get: '/healthcheck', port: kind },
@@ -55,12 +55,16 @@ function storageNode(context: Context<Swift>, group: NodeGroup): Component {
     ...(scheduling && { scheduling }),
     ...server('object'),
     sidecars: [
-      ...(host === undefined ? [] : [watch(devices)]),
+      ...(host === undefined ? [] : [watch(context, host)]),
       { name: 'container', ports: ['container'], ...server('container') },
       { name: 'account', ports: ['account'], ...server('account') },
       {
         name: 'daemons',
-        runs: { script: runDaemons, arguments: [rings.join(' '), ...daemons], signals: 'group' },
+        runs: {
+          script: runDaemons(host === undefined ? '' : keepOff),
+          arguments: [rings.join(' '), ...daemons],
+          signals: 'group',
+        },
         health: { connected: 'daemons.sh', to: [] },
         resources: { cpu: '50m', memory: '512Mi' },
       },
@@ -108,16 +112,14 @@ function onVolumes(context: Context<Swift>, { devices, storage }: NodeGroup): Pa
  */
 function onMounts(
   context: Context<Swift>,
-  { devices, wanted }: NodeGroup,
+  { wanted }: NodeGroup,
   host: NonNullable<NodeGroup['host']>,
 ): Partial<Component> {
-  const { checkDevices: isChecked = true } = context.spec;
-  const words = [isChecked ? 'check' : 'accept', pathOf(host), ...devices];
   return {
     config: 'mounts',
     inTurn: true,
-    aside: wanted === 0 || isInRings(context, host.node),
-    init: [{ name: 'check', runs: { script: checkMounts, arguments: words } }],
+    aside: wanted === 0 || isInRings(context, host),
+    init: [{ name: 'check', runs: { script: checkMounts, arguments: wordsOf(context, host) } }],
     env: nodeName,
     mounts: [...mounts(context), { path: folder, host: 'Directory', from: pathOf(host), follows: true }],
   };
@@ -126,12 +128,23 @@ function onMounts(
 /** By which scripts name the node. */
 const nodeName = { NODE: { field: 'spec.nodeName' } } as const;
 
-/** Ends while a device is not mounted, as conditions tell what a container has said last: servers leave the device out, and go on. */
-const watch = (devices: readonly string[]): Sidecar => ({
+/** What is said to programs that look at devices. */
+const wordsOf = ({ spec: { checkDevices = true } }: Context<Swift>, host: HostPath): readonly string[] => [
+  checkDevices ? 'check' : 'accept',
+  pathOf(host),
+  ...host.devices,
+];
+
+/** Ends while something is wrong with a device, as conditions tell what a container has said last: servers leave the device out, and go on. */
+const watch = (context: Context<Swift>, host: HostPath): Sidecar => ({
   name: 'devices',
-  runs: { script: watchMounts, arguments: devices },
-  health: { exec: ['bash', '-c', findUnmounted, 'devices', ...devices], alive: ['true'], periodSeconds: 30 },
-  resources: { cpu: '5m', memory: '16Mi' },
+  runs: { script: watchMounts, arguments: wordsOf(context, host) },
+  health: {
+    exec: ['bash', '-c', findUnmounted, 'devices', ...host.devices],
+    alive: ['true'],
+    periodSeconds: 30,
+  },
+  resources: { cpu: '5m', memory: '32Mi' },
 });
 
 /** Where servers look for devices. */
