@@ -4,7 +4,7 @@ import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Problem } from '../../engine/vocabulary/step.ts';
 import { refusedBy } from '../backends.ts';
 import { fixedOf } from './groups.ts';
-import { idOf } from './host-nodes.ts';
+import { idOf, labelWords } from './host-nodes.ts';
 import { defaults, mostRingBytes, type Swift } from './kind.ts';
 import { heldGroups, nodesOf } from './nodes.ts';
 import { policyRings } from './policies.ts';
@@ -12,9 +12,13 @@ import { policyRings } from './policies.ts';
 const pathOf = (name: string): string => `spec.storageGroups[name=${name}]`;
 
 /** What of groups Kubernetes would refuse. */
-export const groupFindings = ({ spec: { storageGroups = [] } }: Context<Swift>) => ({
-  mistakes: storageGroups.flatMap((group) => schedulingMistakes(group, pathOf(group.name))),
+export const groupFindings = (context: Context<Swift>) => ({
+  mistakes: (context.spec.storageGroups ?? []).flatMap((group) => schedulingMistakes(group, pathOf(group.name))),
+  remarks: keptWords(context),
 });
+
+const keptWords = (context: Context<Swift>): string[] =>
+  labelWords(context, context.spec.storageGroups ?? [], heldGroups(context));
 
 /** What a Swift with groups asks for and cannot have, by step: without groups the API server refuses it. */
 export function groupProblems(context: Context<Swift>): Readonly<Record<string, Problem>> {
@@ -24,7 +28,10 @@ export function groupProblems(context: Context<Swift>): Readonly<Record<string, 
   // How many nodes there are is not said by the spec.
   const mayGrow = few.length > 0 && storageGroups.some(({ hostPath }) => hostPath !== undefined);
   const problems = refusedBy([...hostProblems(context), ...(mayGrow ? [] : few), ...large, ...changeProblems(context)]);
-  return { ...problems, ...(mayGrow && { RingsReady: { reason: 'NoNodes', message: few.join('; ') } }) };
+  return {
+    ...problems,
+    ...(mayGrow && { RingsReady: { reason: 'NoNodes', message: [...few, ...keptWords(context)].join('; ') } }),
+  };
 }
 
 /** What keeps nodes from being storage nodes. */

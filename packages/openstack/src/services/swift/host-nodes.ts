@@ -1,7 +1,9 @@
 import { digest } from '../../engine/names/digest.ts';
+import { cloudLabel, cloudOf } from '../../engine/names/names.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type RoleGroups, roleLabel } from '../../engine/vocabulary/node-groups.ts';
 import type { StorageGroup } from './groups.ts';
+import type { HeldGroup } from './held-group.ts';
 import type { Swift, SwiftSpec } from './kind.ts';
 
 /** The role of nodes with devices of their own. */
@@ -30,28 +32,82 @@ export interface HostNode {
   readonly state: 'wanted' | 'leaving' | 'lost';
 }
 
+/** What is known of the nodes of groups. */
+interface Known {
+  readonly group: StorageGroup;
+  readonly isStated: boolean;
+  /** Those of the group, and of all others, as they are remembered. */
+  readonly held: readonly string[];
+  readonly ofOthers: readonly string[];
+  /** Whether the rings have had devices of a node. */
+  readonly isInRings: (node: string) => boolean;
+}
+
 /**
  * The nodes of a group, of which `held` were so before. It wants those that the cloud has claimed for it and that have the
- * labels that it asks for. Of one that has lost the cloud's labels nothing is known, and it stays; one whose Node object is
+ * labels that it asks for, and none that another group holds still. Where that is remembered no more, those in the rings that are
+ * claimed for it count as held. Of one that has lost the cloud's labels nothing is known, and it stays; one whose Node object is
  * deleted is lost.
  */
 export function hostNodesOf(
   { surroundings }: Context<Swift>,
-  { group, held, isStated }: { group: StorageGroup; held: readonly string[]; isStated: boolean },
+  { group, isStated, held, ofOthers, isInRings }: Known,
 ): HostNode[] {
-  const { name, nodeSelector = {} } = group;
   const claimed = surroundings.nodes();
-  const isIts = (labels: Readonly<Record<string, string>>) =>
-    labels[roleLabel(role)] === name && Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
   const stateOf = (node: string): HostNode['state'] => {
     if (!surroundings.isNode(node)) return 'lost';
     const labels = claimed.find((one) => one.name === node)?.labels;
-    return isStated && (labels === undefined || isIts(labels)) ? 'wanted' : 'leaving';
+    return isStated && (labels === undefined || isAskedFor(group, labels)) ? 'wanted' : 'leaving';
   };
-  const more = isStated ? claimed.filter(({ labels }) => isIts(labels)).map((one) => one.name) : [];
-  return [...new Set([...held, ...more])]
+  const more = claimed.filter(
+    ({ name, labels }) =>
+      labels[storageLabel] === group.name &&
+      !ofOthers.includes(name) &&
+      ((isStated && isAskedFor(group, labels)) || isInRings(name)),
+  );
+  return [...new Set([...held, ...more.map(({ name }) => name)])]
     .sort((one, other) => (one < other ? -1 : 1))
     .map((node) => ({ node, component: `storage-${idOf(node)}`, state: stateOf(node) }));
+}
+
+type Labels = Readonly<Record<string, string>>;
+const storageLabel = roleLabel(role);
+const isAskedFor = ({ nodeSelector = {} }: StorageGroup, labels: Labels): boolean =>
+  Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
+
+/** What labels keep nodes from being of the group that asks for them, or from leaving it, with the way out. */
+export function labelWords(
+  { resource, surroundings }: Context<Swift>,
+  stated: readonly StorageGroup[],
+  held: readonly HeldGroup[],
+): string[] {
+  const claimed = surroundings.nodes();
+  const holderOf = (node: string) => held.find(({ nodes }) => nodes?.includes(node))?.name;
+  const hosts = stated.filter(({ hostPath }) => hostPath !== undefined);
+  const known = claimed.flatMap(({ name, labels }) => {
+    const holder = holderOf(name);
+    const is = labels[storageLabel];
+    const group = hosts.find((one) => isAskedFor(one, labels));
+    const wanted = hosts.some((one) => one.name === holder && isAskedFor(one, labels)) ? holder : group?.name;
+    if (is === undefined || wanted === undefined || is === wanted) return [];
+    const has = `node ${name} has label ${storageLabel}=${is}, and spec.storageGroups[name=${wanted}] asks for it`;
+    if (holder === wanted) return [`${has}: kubectl label node ${name} --overwrite ${storageLabel}=${wanted}`];
+    return [
+      holder === undefined
+        ? `${has}: kubectl label node ${name} ${storageLabel}-`
+        : `${has}: it is of group ${holder} until everything has moved away; state ${holder} again, or add other devices first`,
+    ];
+  });
+  const cloud = `${cloudLabel}=${cloudOf(resource)}`;
+  const unknown = held
+    .flatMap(({ name, nodes = [] }) => nodes.map((node) => ({ node, group: name })))
+    // Who may not see nodes has claimed none.
+    .filter(({ node }) => claimed.length > 0 && surroundings.isNode(node) && !claimed.some(({ name }) => name === node))
+    .map(
+      ({ node, group }) =>
+        `node ${node} has lost label ${cloudLabel} and stays in group ${group}: kubectl label node ${node} ${cloud} ${storageLabel}=${group}; without the labels of nodeSelector it leaves then`,
+    );
+  return [...known, ...unknown];
 }
 
 /** What stands for a node in names, which have no room for its own. It begins with a digit: no group is called so. */

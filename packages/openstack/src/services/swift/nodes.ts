@@ -117,13 +117,22 @@ function onNodes(context: Context<Swift>, group: StorageGroup): readonly NodeGro
 }
 
 function hostsOf(context: Context<Swift>, group: StorageGroup): readonly HostNode[] {
-  const { nodes: held = [] } = heldGroups(context).find(({ name }) => name === group.name) ?? {};
-  return hostNodesOf(context, { group, held, isStated: wantedOf(context, group.name) !== undefined });
+  const groups = Map.groupBy(heldGroups(context), ({ name }) => name === group.name);
+  const nodesOf = (isIts: boolean) => groups.get(isIts)?.flatMap(({ nodes = [] }) => nodes) ?? [];
+  return hostNodesOf(context, {
+    group,
+    isStated: wantedOf(context, group.name) !== undefined,
+    held: nodesOf(true),
+    ofOthers: nodesOf(false),
+    isInRings: (node) => wordOf(context, node) !== undefined,
+  });
 }
 
 /** Nodes with devices of their own that are wanted, and how many times these have changed; none where there never were any. */
 function membership(context: Context<Swift>): Pick<Held, 'members' | 'turn'> {
-  const { members, turn = 0 } = heldBy(context.surroundings.remembered[nodesField]);
+  // Without a memory it goes on after the last one that a Job has told of.
+  const last = Number(/at their turn (\d+),/u.exec(foundBy(context)[found] ?? '')?.[1] ?? 0);
+  const { members, turn = last } = heldBy(context.surroundings.remembered[nodesField]);
   const stated = (context.spec.storageGroups ?? []).filter(({ hostPath }) => hostPath !== undefined);
   const wanted = stated.flatMap((group) =>
     hostsOf(context, group).flatMap(({ node, state }) => (state === 'wanted' ? `${group.name} ${node}` : [])),
@@ -243,11 +252,13 @@ const ringsHave = 'the rings have nodes';
 /** A node in the words of that Job, which have little room: none of its devices can be taken away, so that their number tells which. */
 const ringWord = ({ node, devices }: HostPath & { readonly node: string }) => `${idOf(node)}/${devices.length}`;
 
-/** What the Job that makes rings says in the end: the nodes with devices of their own that they have from then on. */
+/** What the Job that makes rings says in the end: the nodes with devices of their own that they have from then on, and those that have not left yet. */
 export const ringWords = (context: Context<Swift>): string =>
   [
     ringsHave,
-    ...nodesOf(context).groups.flatMap(({ host, wanted }) => (host && wanted > 0 ? ringWord(host) : [])),
+    ...nodesOf(context).groups.flatMap(({ host, wanted }) =>
+      host === undefined ? [] : wanted > 0 ? ringWord(host) : (wordOf(context, host.node) ?? []),
+    ),
   ].join(' ');
 
 /** Remembers it. */
@@ -256,6 +267,12 @@ export function nodesInRings(words: readonly string[], before: Found): Found {
   return told === undefined ? before : { ...before, [inRings]: told };
 }
 
+/** What that Job has said of a node. */
+function wordOf(context: Context<Swift>, node: string): string | undefined {
+  const { [inRings]: words = '' } = foundBy(context);
+  return words.split(' ').find((word) => word.startsWith(`${idOf(node)}/`));
+}
+
 /** Whether the rings have had all devices of a node: it has come up with them then. */
 export const isInRings = (context: Context<Swift>, host: NonNullable<NodeGroup['host']>): boolean =>
-  foundBy(context)[inRings]?.split(' ').includes(ringWord(host)) === true;
+  wordOf(context, host.node) === ringWord(host);
