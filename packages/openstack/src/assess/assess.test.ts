@@ -381,6 +381,26 @@ test('what has served already holds nothing up where its pods are not ready, and
   expect(about(set({ readyReplicas: 1, updatedReplicas: 0 }))).toMatchObject({ status: 'False', reason: 'RollingOut' });
 });
 
+test('of those that have served, no more may be away in all steps than can be done without', () => {
+  const away = (name: string) =>
+    stored('StatefulSet', name, {
+      spec: { replicas: 1 },
+      status: { observedGeneration: 2, readyReplicas: 0, updatedReplicas: 1 },
+    });
+  const steps = ['One', 'Two'].map((condition) =>
+    step(away(condition), {
+      condition,
+      objects: [{ verb: 'apply', object: away(condition), aside: 'NotAvailable', mostAway: 1 }],
+    }),
+  );
+  const world = { ...blank, observe: () => away('One') };
+  expect(assessAll(steps.slice(0, 1), world)).toMatchObject([{ status: 'True', reason: 'Degraded' }]);
+  expect(assessAll(steps, world)).toMatchObject([
+    { status: 'False', reason: 'NotAvailable' },
+    { status: 'False', reason: 'NotAvailable' },
+  ]);
+});
+
 describe('steps', () => {
   const world = { ...blank, observe: () => undefined };
   const config = stored('Secret', 'config');

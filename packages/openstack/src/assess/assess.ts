@@ -20,12 +20,13 @@ import { jobHealth, workloadHealth } from './workload-health.ts';
  */
 export function assessAll(steps: readonly Step[], observed: Observed): Progress[] {
   const results = new Map<string, Progress>();
+  const away = awayOf(steps, observed);
   for (const step of steps) {
     if (isUntold(step, observed)) continue;
     const blocker = step.needs
       .map((need) => results.get(need))
       .find((need) => need !== undefined && need.status !== 'True');
-    results.set(step.condition, assess(step, observed, blocker));
+    results.set(step.condition, assess(step, observed, blocker, away));
   }
   return [...results.values()];
 }
@@ -44,9 +45,10 @@ function isLeft({ of }: Skip, { observe, ours }: Observed): boolean {
 
 /**
  * Assesses one step from what the cluster shows. Its message is what is said of the first object that is not as desired;
- * its causes are all of them, each with what explains it.
+ * its causes are all of them, each with what explains it. `away`: how many of those are not ready, in all steps, without which a
+ * step may be done.
  */
-export function assess(step: Step, observed: Observed, blocker?: Progress): Progress {
+export function assess(step: Step, observed: Observed, blocker?: Progress, away = awayOf([step], observed)): Progress {
   const { condition } = step;
   if (step.skipped !== undefined) {
     const { of, untold: _untold, ...words } = step.skipped;
@@ -65,7 +67,7 @@ export function assess(step: Step, observed: Observed, blocker?: Progress): Prog
       causes: [{ condition: blocking, reason, message, causes }],
     };
   }
-  const parts = partsOf(step, observed);
+  const parts = partsOf(step, observed, away);
   const causes = parts.flatMap(causeOf);
   const explained = causes.length === 0 ? {} : { causes };
   const open = parts.findIndex(({ health }) => !health.done);
@@ -113,7 +115,7 @@ interface Part {
   readonly health: Health;
 }
 
-function partsOf(step: Step, observed: Observed): readonly Part[] {
+function partsOf(step: Step, observed: Observed, away: number): readonly Part[] {
   const objects = step.objects.map((desired): Part => {
     const health = healthOf(desired, observed);
     if (desired.verb === 'claim') return { health };
@@ -122,7 +124,8 @@ function partsOf(step: Step, observed: Observed): readonly Part[] {
     const about = { kind, ...(namespace === undefined ? {} : { namespace }), name };
     if (desired.verb !== 'apply') return { object: about, health };
     if (desired.aside === true) return { object: about, health: asTold(health) };
-    if (desired.aside === 'NotAvailable' && !health.done && unready.includes(health.reason))
+    const { mostAway = Number.POSITIVE_INFINITY } = desired;
+    if (desired.aside === 'NotAvailable' && isAway(health) && away <= mostAway && !health.done)
       return { object: about, health: { done: true, degraded: health.message, causes: health.causes ?? [] } };
     return { object: about, health: desired.specFrom ? named(about, health) : health };
   });
@@ -135,6 +138,16 @@ function partsOf(step: Step, observed: Observed): readonly Part[] {
 
 /** Reasons of a workload whose pods are not ready, and that is not being changed. */
 const unready: readonly Reason[] = ['NotAvailable', 'CrashLoopBackOff'];
+
+const isAway = (health: Health): boolean => !health.done && unready.includes(health.reason);
+
+/** How many are not ready of those without which a step may be done. */
+function awayOf(steps: readonly Step[], observed: Observed): number {
+  const aside = steps.flatMap(({ objects, skipped }) =>
+    skipped === undefined ? objects.filter((one) => one.verb === 'apply' && one.aside === 'NotAvailable') : [],
+  );
+  return aside.filter((desired) => isAway(healthOf(desired, observed))).length;
+}
 
 /** What nothing waits for: it is told what it is at. */
 function asTold(health: Health): Health {

@@ -76,9 +76,13 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
     disruptionBudget(input),
     networkPolicy(input),
   ]) {
-    const aside = object?.kind === component.workload && component.aside === true;
-    if (object !== undefined)
-      drafts.add(condition, { verb: 'apply', object, ...(aside ? { aside: 'NotAvailable' } : {}) });
+    if (object === undefined) continue;
+    const mostAway = object.kind === component.workload ? component.aside : undefined;
+    drafts.add(condition, {
+      verb: 'apply',
+      object,
+      ...(mostAway === undefined ? {} : { aside: 'NotAvailable', mostAway }),
+    });
   }
   if (component.inTurn === true) drafts.step(condition).inTurn = true;
   drafts.need(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');

@@ -93,6 +93,8 @@ export type Desired =
       readonly specFrom?: string;
       /** The step is done whatever becomes of it, and tells that; `NotAvailable`: although its pods are not ready, which is to be mended. */
       readonly aside?: boolean | 'NotAvailable';
+      /** With `NotAvailable`: while so many such or fewer of all steps are away. */
+      readonly mostAway?: number;
       /** Kinds that the object, a resource of ours, has to reckon with before it is done (`status.peers`). */
       readonly peers?: readonly string[];
     }

@@ -2,7 +2,7 @@ import type { Component, Mount, Sidecar } from '../../engine/vocabulary/componen
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { daemonsOf, kinds, ringFolder, rsyncPort, servers } from './configuration.ts';
 import { type HostPath, pathOf, volumeSize } from './groups.ts';
-import type { Swift } from './kind.ts';
+import { defaults, type Swift } from './kind.ts';
 import { checkMounts, findUnmounted, keepOff, watchMounts } from './mount-scripts.ts';
 import { isInRings, type NodeGroup, nodesOf } from './nodes.ts';
 import { policyRings } from './policies.ts';
@@ -118,7 +118,7 @@ function onMounts(
   return {
     config: 'mounts',
     inTurn: true,
-    aside: wanted === 0 || isInRings(context, host),
+    ...(wanted === 0 ? { aside: Number.POSITIVE_INFINITY } : isInRings(context, host) && { aside: mostAway(context) }),
     init: [{ name: 'check', runs: { script: checkMounts, arguments: wordsOf(context, host) } }],
     env: nodeName,
     mounts: [...mounts(context), { path: folder, host: 'Directory', from: pathOf(host), follows: true }],
@@ -127,6 +127,15 @@ function onMounts(
 
 /** By which scripts name the node. */
 const nodeName = { NODE: { field: 'spec.nodeName' } } as const;
+
+/** So many storage nodes on disks may be away that one copy of everything is elsewhere, and most copies have a place. */
+function mostAway(context: Context<Swift>): number {
+  const { spec } = context;
+  const { replicaCount } = { ...defaults, ...spec.storagePolicy };
+  const all = nodesOf(context).groups.reduce((sum, { wanted }) => sum + wanted, 0);
+  const copies = [replicaCount, ...policyRings(spec).map(({ replicas }) => replicas)];
+  return Math.min(...copies.map((count) => Math.min(count - 1, all - Math.floor(count / 2) - 1)));
+}
 
 /** What is said to programs that look at devices. */
 const wordsOf = ({ spec: { checkDevices = true } }: Context<Swift>, host: HostPath): readonly string[] => [
