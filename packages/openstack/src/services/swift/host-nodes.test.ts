@@ -6,6 +6,7 @@ import { cloudLabel } from '../../engine/names/names.ts';
 import { type KnownSurroundings, surroundingsOf } from '../../engine/vocabulary/surroundings.ts';
 import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
 import { services } from '../index.ts';
+import { claimedNodes } from './host-nodes.ts';
 import type { Swift } from './kind.ts';
 
 const read = (name: string) =>
@@ -128,4 +129,13 @@ test('what cannot be is told with the way out', () => {
   expect(problem({ nodes }, { metadata: sample.metadata })).toContain(
     'spec.storageGroups[name=disks].hostPath: control planes claim nodes, and this Swift is of none',
   );
+});
+
+test('nodes are claimed with the taints that their pods tolerate: those of the group, or of all storage nodes', () => {
+  const tolerations = [{ key: 'disks', operator: 'Exists' as const }];
+  const own = [{ key: 'own', operator: 'Exists' as const }];
+  const claimed = (more: object) =>
+    claimedNodes({ storageGroups: [{ ...group, ...more }], components: { storage: { tolerations } } }).groups;
+  expect(claimed({})).toMatchObject([{ name: 'disks', tolerations }]);
+  expect(claimed({ tolerations: own })).toMatchObject([{ name: 'disks', tolerations: own }]);
 });

@@ -10,18 +10,22 @@ import type { Swift, SwiftSpec } from './kind.ts';
 const role = 'storage';
 
 /** The nodes that groups with devices of nodes ask for, beside what a cloud has these nodes for otherwise. */
-export function claimedNodes({ storageGroups = [] }: Pick<SwiftSpec, 'storageGroups'>): RoleGroups {
+export function claimedNodes({
+  storageGroups = [],
+  components,
+}: Pick<SwiftSpec, 'storageGroups' | 'components'>): RoleGroups {
+  const byDefault = components?.storage?.tolerations;
   return {
     role: { name: role },
-    groups: storageGroups.filter(({ hostPath }) => hostPath !== undefined).map(claimedOf),
+    groups: storageGroups
+      .filter(({ hostPath }) => hostPath !== undefined)
+      .map(({ name, nodeSelector, tolerations = byDefault }) => ({
+        name,
+        ...(nodeSelector && { nodeSelector }),
+        ...(tolerations && { tolerations }),
+      })),
   };
 }
-
-const claimedOf = ({ name, nodeSelector, tolerations }: StorageGroup) => ({
-  name,
-  ...(nodeSelector && { nodeSelector }),
-  ...(tolerations && { tolerations }),
-});
 
 /** A node with devices of its own. */
 export interface HostNode {
