@@ -369,7 +369,7 @@ test('what has served already holds nothing up where its pods are not ready, and
   const set = (more: object) =>
     stored('StatefulSet', 'disks', { spec: { replicas: 1 }, status: { observedGeneration: 2, ...more } });
   const about = (live: StoredObject) =>
-    assess(step(set({}), { objects: [{ verb: 'apply', object: set({}), aside: 'NotAvailable' }] }), {
+    assess(step(set({}), { objects: [{ verb: 'apply', object: set({}), mostAway: 1 }] }), {
       ...blank,
       observe: () => live,
     });
@@ -390,7 +390,7 @@ test('of those that have served, no more may be away in all steps than can be do
   const steps = ['One', 'Two'].map((condition) =>
     step(away(condition), {
       condition,
-      objects: [{ verb: 'apply', object: away(condition), aside: 'NotAvailable', mostAway: 1 }],
+      objects: [{ verb: 'apply', object: away(condition), mostAway: 1 }],
     }),
   );
   const world = { ...blank, observe: () => away('One') };

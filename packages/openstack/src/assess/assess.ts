@@ -124,8 +124,7 @@ function partsOf(step: Step, observed: Observed, away: number): readonly Part[] 
     const about = { kind, ...(namespace === undefined ? {} : { namespace }), name };
     if (desired.verb !== 'apply') return { object: about, health };
     if (desired.aside === true) return { object: about, health: asTold(health) };
-    const { mostAway = Number.POSITIVE_INFINITY } = desired;
-    if (desired.aside === 'NotAvailable' && isAway(health) && away <= mostAway && !health.done)
+    if (desired.mostAway !== undefined && !health.done && isAway(health) && away <= desired.mostAway)
       return { object: about, health: { done: true, degraded: health.message, causes: health.causes ?? [] } };
     return { object: about, health: desired.specFrom ? named(about, health) : health };
   });
@@ -143,10 +142,10 @@ const isAway = (health: Health): boolean => !health.done && unready.includes(hea
 
 /** How many are not ready of those without which a step may be done. */
 function awayOf(steps: readonly Step[], observed: Observed): number {
-  const aside = steps.flatMap(({ objects, skipped }) =>
-    skipped === undefined ? objects.filter((one) => one.verb === 'apply' && one.aside === 'NotAvailable') : [],
+  const some = steps.flatMap(({ objects, skipped }) =>
+    skipped === undefined ? objects.filter((one) => one.verb === 'apply' && one.mostAway !== undefined) : [],
   );
-  return aside.filter((desired) => isAway(healthOf(desired, observed))).length;
+  return some.filter((desired) => isAway(healthOf(desired, observed))).length;
 }
 
 /** What nothing waits for: it is told what it is at. */

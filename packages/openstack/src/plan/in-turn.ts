@@ -35,7 +35,8 @@ export function inTurn(live: Seen, planned: readonly Planned[]): Plan[] {
       return plan;
     }
     const actions = plan.actions.filter((action) => !isChange(action));
-    return { ...plan, actions, ...(requeueAfter === undefined ? {} : { requeueAfter }) };
+    const next = soonest([plan.requeueAfter, requeueAfter]);
+    return { ...plan, actions, ...(next === undefined ? {} : { requeueAfter: next }) };
   });
 }
 

@@ -77,12 +77,8 @@ function addComponent(assembly: Assembly, name: string, component: Component, ma
     networkPolicy(input),
   ]) {
     if (object === undefined) continue;
-    const mostAway = object.kind === component.workload ? component.aside : undefined;
-    drafts.add(condition, {
-      verb: 'apply',
-      object,
-      ...(mostAway === undefined ? {} : { aside: 'NotAvailable', mostAway }),
-    });
+    const mostAway = object.kind === component.workload ? component.mostAway : undefined;
+    drafts.add(condition, { verb: 'apply', object, ...(mostAway === undefined ? {} : { mostAway }) });
   }
   if (component.inTurn === true) drafts.step(condition).inTurn = true;
   drafts.need(condition, 'ConfigReady', 'DatabaseReady', 'MessagingReady', 'MigrationReady', 'StorageReady');

@@ -262,8 +262,8 @@ export interface Component {
   readonly strategy?: 'Recreate' | 'RollingUpdate';
   /** A StatefulSet that keeps the same data as others of its step: these are changed one after another. */
   readonly inTurn?: boolean;
-  /** What has served already: where its pods are not ready, its step is done all the same, and says so, while as many such or fewer are away in all steps. */
-  readonly aside?: number;
+  /** What has served already: where its pods are not ready, its step is done all the same, and says so, while no more such components than so many are away. */
+  readonly mostAway?: number;
 }
 
 /** What a port of a component speaks. */

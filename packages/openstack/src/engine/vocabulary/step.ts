@@ -91,9 +91,9 @@ export type Desired =
       readonly retained?: boolean;
       /** Field of the resource that is the object's spec: mistakes in it are told as the resource's. */
       readonly specFrom?: string;
-      /** The step is done whatever becomes of it, and tells that; `NotAvailable`: although its pods are not ready, which is to be mended. */
-      readonly aside?: boolean | 'NotAvailable';
-      /** With `NotAvailable`: while so many such or fewer of all steps are away. */
+      /** The step is done whatever becomes of it, and tells that. */
+      readonly aside?: boolean;
+      /** The step is done although its pods are not ready, and is Degraded, while no more such objects of all steps than so many are away. */
       readonly mostAway?: number;
       /** Kinds that the object, a resource of ours, has to reckon with before it is done (`status.peers`). */
       readonly peers?: readonly string[];

@@ -118,7 +118,9 @@ function onMounts(
   return {
     config: 'mounts',
     inTurn: true,
-    ...(wanted === 0 ? { aside: Number.POSITIVE_INFINITY } : isInRings(context, host) && { aside: mostAway(context) }),
+    ...(wanted === 0
+      ? { mostAway: Number.POSITIVE_INFINITY }
+      : isInRings(context, host) && { mostAway: mostAway(context) }),
     init: [{ name: 'check', runs: { script: checkMounts, arguments: wordsOf(context, host) } }],
     env: nodeName,
     mounts: [...mounts(context), { path: folder, host: 'Directory', from: pathOf(host), follows: true }],
