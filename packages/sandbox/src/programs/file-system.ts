@@ -66,7 +66,7 @@ export class ContainerFileSystem implements FileSystem {
   }
 
   read(path: string): string {
-    const node = this.#existing(path);
+    const node = this.#there(path).node;
     if (node.type === 'directory') throw systemError('EISDIR', path);
     if (node.type !== 'file') throw systemError('ENXIO', path);
     this.#demand(node, READ, path);
@@ -102,7 +102,7 @@ export class ContainerFileSystem implements FileSystem {
   }
 
   list(path: string): string[] {
-    const node = this.#existing(path);
+    const node = this.#there(path).node;
     if (node.type !== 'directory') throw systemError('ENOTDIR', path);
     this.#demand(node, READ, path);
     return [...node.children.keys()].sort();
@@ -128,7 +128,7 @@ export class ContainerFileSystem implements FileSystem {
   }
 
   stat(path: string): FileFacts {
-    const node = this.#existing(path);
+    const node = this.#there(path).node;
     return {
       type: node.type === 'link' ? 'file' : node.type,
       mode: node.mode & 0o7777,
@@ -139,26 +139,19 @@ export class ContainerFileSystem implements FileSystem {
   }
 
   capacity(path: string): number | undefined {
-    const { node, mount } = this.#find(path);
-    if (node === undefined) throw systemError('ENOENT', path);
-    return mount.volume.capacity;
+    return this.#there(path).mount.volume.capacity;
   }
 
   isMountPoint(path: string): boolean {
-    const { node, mounted } = this.#find(path);
-    if (node === undefined) throw systemError('ENOENT', path);
-    return mounted;
+    return this.#there(path).mounted;
   }
 
   fileSystem(path: string): string {
-    const { node, mount } = this.#find(path);
-    if (node === undefined) throw systemError('ENOENT', path);
-    return mount.volume.fileSystem ?? 'xfs';
+    return this.#there(path).mount.volume.fileSystem ?? 'xfs';
   }
 
   setAttribute(path: string, name: string, value: string): void {
-    const { node, mount } = this.#find(path);
-    if (node === undefined) throw systemError('ENOENT', path);
+    const { node, mount } = this.#there(path);
     if (node.type === 'directory') throw systemError('EISDIR', path);
     if (node.type !== 'file') throw systemError('ENXIO', path);
     this.#demand(node, WRITE, path);
@@ -264,7 +257,7 @@ export class ContainerFileSystem implements FileSystem {
 
   /** The socket that a connect to `path` reaches. @throws SystemError ENOENT, EACCES, ECONNREFUSED */
   socketAt(path: string): ServerSocket {
-    const node = this.#existing(path);
+    const node = this.#there(path).node;
     if (node.type !== 'socket') throw systemError('ECONNREFUSED', path);
     this.#demand(node, WRITE, path);
     if (node.server?.open !== true) throw systemError('ECONNREFUSED', path);
@@ -344,10 +337,10 @@ export class ContainerFileSystem implements FileSystem {
     };
   }
 
-  #existing(path: string): TreeNode {
-    const { node } = this.#find(path);
+  #there(path: string): Place & { readonly node: TreeNode } {
+    const { node, ...place } = this.#find(path);
     if (node === undefined) throw systemError('ENOENT', path);
-    return node;
+    return { ...place, node };
   }
 
   /** Like `[ -e path ]`: what cannot be reached does not exist. */
