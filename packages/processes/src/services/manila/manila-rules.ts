@@ -9,24 +9,10 @@ import type { ServiceContext } from '../../oslo/service-context.ts';
 import { rulesOf } from './manila-store.ts';
 import { demandVersion, microversion } from './manila-versions.ts';
 
+const shown = ['id', 'share_id', 'access_level', 'access_to', 'access_type', 'state', 'access_key'];
+
 /** A rule as bodies show it. */
-export const shownRule = ({
-  id,
-  share_id,
-  access_level,
-  access_to,
-  access_type,
-  state,
-  access_key = null,
-}: Row): Row => ({
-  id,
-  share_id,
-  access_level,
-  access_to,
-  access_type,
-  state,
-  access_key,
-});
+export const shownRule = (rule: Row): Row => Object.fromEntries(shown.map((column) => [column, rule[column] ?? null]));
 
 /** Rules of a share, or one: who may mount it (manila.api.v2.share_accesses). @throws Fault */
 export async function rulesRoute(call: Call): Promise<HttpReply> {
