@@ -1,7 +1,7 @@
 import { Node } from '@openstack-operator/kube';
 import { Swift } from '@openstack-operator/openstack';
 import { type Cloud, controlPlane, createCloud } from './cloud.ts';
-import { name, rings, spec, swift } from './swift.ts';
+import { builder, name, spec, swift } from './swift.ts';
 
 /** What nodes with disks are labelled with. */
 const label = 'example.com/disks';
@@ -20,19 +20,6 @@ export const told = (cloud: Cloud, condition: string) => cloud.condition(Swift, 
 export const tag = (cloud: Cloud, node: string, value: string | null) =>
   cloud.change(Node, node, { metadata: { labels: { [label]: value } } });
 
-/** A builder of rings, as its model writes it. */
-export interface Builder {
-  readonly devices: readonly {
-    readonly id: number;
-    readonly ip: string;
-    readonly device: string;
-    readonly weight: number;
-  }[];
-  readonly replicas: readonly (readonly number[])[];
-}
-/** That of objects. */
-export const builder = (cloud: Cloud) =>
-  JSON.parse(Buffer.from(rings(cloud)['object.builder'] ?? '', 'base64').toString()) as Builder;
 /** The StatefulSet of the storage node on a node of the cluster. */
 export const setOn = (cloud: Cloud, node: string) =>
   cloud.list('StatefulSet').find(({ spec }) => JSON.stringify(spec).includes(`"values":["${node}"]`))?.metadata.name;

@@ -2,7 +2,7 @@ import { ConfigMap } from '@openstack-operator/kube';
 import { OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import { type Cloud, controlPlane, createCloud, readyCloud } from './cloud.ts';
-import { cats, name, nodes, partitions, read, rings, spec, stored, swift } from './swift.ts';
+import { type Builder, builder, cats, moved, name, nodes, partitions, spec, stored, swift, use } from './swift.ts';
 
 const hour = 3_600_000;
 const b = { name: 'b', zone: 2 };
@@ -14,17 +14,6 @@ const told = (cloud: Cloud, condition: string) => cloud.condition(Swift, name, c
 const runs = (cloud: Cloud, component: string) =>
   (cloud.get('StatefulSet', `${name}-${component}`)?.['spec'] as { replicas: number } | undefined)?.replicas;
 
-interface Builder {
-  readonly devices: readonly {
-    readonly id: number;
-    readonly ip: string;
-    readonly zone: number;
-    readonly weight: number;
-  }[];
-  readonly replicas: readonly (readonly number[])[];
-}
-const builder = (cloud: Cloud) =>
-  JSON.parse(Buffer.from(rings(cloud)['object.builder'] ?? '', 'base64').toString()) as Builder;
 /** Zone and weight of the devices of each storage node. */
 const devices = (cloud: Cloud) =>
   Object.fromEntries(builder(cloud).devices.map(({ ip, zone, weight }) => [ip.split('.')[0], [zone, weight]]));
@@ -32,17 +21,6 @@ const devices = (cloud: Cloud) =>
 function zones({ devices, replicas }: Builder): number[][] {
   const zoneOf = (id: number) => devices.find((one) => one.id === id)?.zone ?? 0;
   return (replicas[0] ?? []).map((_, part) => replicas.map((one) => zoneOf(one[part] ?? -1)));
-}
-/** How many replicas of each partition are elsewhere than before. */
-const moved = (before: Builder, now: Builder): number[] =>
-  (before.replicas[0] ?? []).map(
-    (_, part) => before.replicas.filter((one, replica) => one[part] !== now.replicas[replica]?.[part]).length,
-  );
-
-/** Writes another object, and reads all of them. */
-async function use(cloud: Cloud, all: Record<string, string>): Promise<void> {
-  Object.assign(all, await stored(cloud, [`cat-${Object.keys(all).length}`]));
-  expect(await read(cloud, Object.keys(all))).toEqual(all);
 }
 
 /** A cloud with three storage nodes and some objects, whose partitions may be moved. */

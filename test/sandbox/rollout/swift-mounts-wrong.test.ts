@@ -1,8 +1,8 @@
 import { OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import type { Cloud } from './cloud.ts';
-import { builder, disk, four, group, inRings, isReady, onDisks, owner, setOn, step, told } from './mounts.ts';
-import { cats, name, read, rings, stored } from './swift.ts';
+import { disk, four, group, inRings, isReady, onDisks, owner, setOn, step, told } from './mounts.ts';
+import { builder, cats, name, read, rings, stored } from './swift.ts';
 
 const minutes = 60_000;
 const hour = 60 * minutes;
@@ -12,13 +12,12 @@ const widen = (cloud: Cloud) =>
   cloud.change(OpenStackControlPlane, 'my-cloud', {
     spec: { swift: { storageGroups: [{ ...group, hostPath: { devices: ['sdb', 'sdc'] } }] } },
   });
-/** With what a container of a pod has ended. */
-function lastWords(cloud: Cloud, pod: string, container: string): string | undefined {
+const containerOf = (cloud: Cloud, pod: string, container: string) => {
   const { containerStatuses = [] } = (cloud.get('Pod', pod)?.['status'] ?? {}) as {
-    containerStatuses?: { name: string; lastState?: { terminated?: { message?: string } } }[];
+    containerStatuses?: { name: string; state?: object; lastState?: { terminated?: { message?: string } } }[];
   };
-  return containerStatuses.find(({ name }) => name === container)?.lastState?.terminated?.message;
-}
+  return containerStatuses.find(({ name }) => name === container);
+};
 const devices = (cloud: Cloud) => new Set(builder(cloud).devices.map(({ device }) => device));
 
 test('a disk that is mounted after its pod has started is looked at as well', async () => {
@@ -58,8 +57,17 @@ test('a disk of another Swift in the place of one is told, and daemons keep off 
     told(cloud, step).includes(`device sdb of node node-2 (${disk}) has objects of another Swift`),
   );
   await cloud.clock.advance(10 * minutes);
-  expect(lastWords(cloud, pod.name, 'daemons')).toContain('has objects of another Swift: unmount it');
+  expect(containerOf(cloud, pod.name, 'daemons')?.lastState?.terminated?.message).toContain(
+    'has objects of another Swift: unmount it',
+  );
   expect(await read(cloud, cats)).toEqual(all);
+  // A disk that is failing is nobody else's.
+  const unreadable = `rm ${disk}/.swift && mkdir ${disk}/.swift && echo x > ${disk}/.swift/x`;
+  await cloud.settle(pods.exec(pod, ['sh', '-c', unreadable]));
+  await cloud.until(() => told(cloud, step).includes(`device sdb of node node-2 (${disk}) cannot be read`));
+  await cloud.clock.advance(10 * minutes);
+  expect(containerOf(cloud, pod.name, 'daemons')?.state).toHaveProperty('running');
+  expect((await cloud.settle(pods.exec(pod, ['sh', '-c', `rm -r ${disk}/.swift`]))).code).toBe(0);
   // As a node may leave it that has lost its power.
   await cloud.settle(pods.exec(pod, ['sh', '-c', `: > ${disk}/.swift`]));
   await cloud.until(() => told(cloud, step) === '');

@@ -2,21 +2,8 @@ import { ConfigMap, Node, Pod, Secret } from '@openstack-operator/kube';
 import { OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import type { Cloud } from './cloud.ts';
-import {
-  type Builder,
-  builder,
-  disk,
-  four,
-  group,
-  inRings,
-  isReady,
-  onDisks,
-  setOn,
-  step,
-  tag,
-  told,
-} from './mounts.ts';
-import { cats, name, read, stored, swift } from './swift.ts';
+import { disk, four, group, inRings, isReady, onDisks, setOn, step, tag, told } from './mounts.ts';
+import { builder, cats, moved, name, stored, swift, use } from './swift.ts';
 
 const hour = 3_600_000;
 
@@ -25,17 +12,6 @@ const change = (cloud: Cloud, swift: object | null) =>
 /** How many templates a StatefulSet has had. */
 const revisions = (cloud: Cloud, set: string) =>
   cloud.list('ControllerRevision').filter(({ metadata }) => metadata.name.startsWith(`${set}-`)).length;
-/** How many replicas of each partition are elsewhere than before. */
-const moved = (before: Builder, now: Builder): number[] =>
-  (before.replicas[0] ?? []).map(
-    (_, part) => before.replicas.filter((one, replica) => one[part] !== now.replicas[replica]?.[part]).length,
-  );
-
-/** Writes another object, and reads all of them. */
-async function use(cloud: Cloud, all: Record<string, string>): Promise<void> {
-  Object.assign(all, await stored(cloud, [`cat-${Object.keys(all).length}`]));
-  expect(await read(cloud, Object.keys(all))).toEqual(all);
-}
 
 test('disks of labelled nodes are devices of the rings; a node that is labelled later joins, and leaves as it came', async () => {
   const cloud = await onDisks();

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { type Cloud, identityOnly } from './cloud.ts';
 import { entitiesOf, login, request } from './keystone.ts';
 
@@ -41,6 +42,34 @@ export const rings = (cloud: Cloud, secret = `${name}-rings`) =>
 
 /** The same of further policies. */
 export const policyRings = (cloud: Cloud) => rings(cloud, `${name}-rings-policies`);
+
+/** A builder of rings, as its model writes it. */
+export interface Builder {
+  readonly devices: readonly {
+    readonly id: number;
+    readonly ip: string;
+    readonly device: string;
+    readonly zone: number;
+    readonly weight: number;
+  }[];
+  readonly replicas: readonly (readonly number[])[];
+}
+
+/** That of objects. */
+export const builder = (cloud: Cloud) =>
+  JSON.parse(Buffer.from(rings(cloud)['object.builder'] ?? '', 'base64').toString()) as Builder;
+
+/** How many replicas of each partition are elsewhere than before. */
+export const moved = (before: Builder, now: Builder): number[] =>
+  (before.replicas[0] ?? []).map(
+    (_, part) => before.replicas.filter((one, replica) => one[part] !== now.replicas[replica]?.[part]).length,
+  );
+
+/** Writes another object, and reads all of them. */
+export async function use(cloud: Cloud, all: Record<string, string>): Promise<void> {
+  Object.assign(all, await stored(cloud, [`cat-${Object.keys(all).length}`]));
+  expect(await read(cloud, Object.keys(all))).toEqual(all);
+}
 
 /** How many partitions each storage node has, of the ring of objects. */
 export function partitions(cloud: Cloud): Record<string, number> {
