@@ -1,5 +1,5 @@
 import { ConfigMap, Node, Pod, Secret } from '@openstack-operator/kube';
-import { OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
+import { annotations, OpenStackControlPlane, Swift } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
 import type { Cloud } from './cloud.ts';
 import { disk, four, group, inRings, isReady, onDisks, setOn, step, tag, told } from './mounts.ts';
@@ -75,7 +75,7 @@ test('a disk of ext4 is refused with the reason, and no ring has it; one that is
   await use(cloud, all);
 }, 600_000);
 
-test('a node that is gone for ever leaves the rings at once, and what lay there is made anew', async () => {
+test('a node that is gone for ever leaves the rings once somebody says so, and what lay there is made anew', async () => {
   const cloud = await onDisks();
   await tag(cloud, 'node-4', 'yes');
   await cloud.ready();
@@ -87,7 +87,21 @@ test('a node that is gone for ever leaves the rings at once, and what lay there 
   await use(cloud, all);
   expect(inRings(cloud, four)).toEqual(before);
   await cloud.remove(Node, 'node-2');
+  const way = 'annotate the control plane with openstack.k8s.io/forget-nodes=node-2';
+
+  await cloud.until(() => told(cloud, 'ConfigReady').includes(way));
+  await cloud.clock.advance(hour);
+  expect(inRings(cloud, four)).toEqual(before);
+  await use(cloud, all);
+  const forget = (names: string | null) =>
+    cloud.change(OpenStackControlPlane, 'my-cloud', {
+      metadata: { annotations: { [annotations.forgetNodes]: names } },
+    });
+  await forget('node-2');
   await cloud.until(() => Object.keys(inRings(cloud, four)).length === 3 && setOn(cloud, 'node-2') === undefined, 90);
+  await cloud.ready();
+  await forget(null);
+  await cloud.clock.advance(hour);
   await cloud.ready();
   expect(inRings(cloud, four)).toEqual({ 'node-1/sdb': 100, 'node-3/sdb': 100, 'node-4/sdb': 100 });
   await use(cloud, all);

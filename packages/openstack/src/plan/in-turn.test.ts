@@ -14,15 +14,23 @@ interface Member {
   readonly isOld?: boolean;
   /** The node of its pod is not Ready. */
   readonly isCutOff?: boolean;
+  /** Its pod waits for its node, which takes none: it is cordoned. */
+  readonly isDrained?: boolean;
   /** Its pod was not made. */
   readonly isEmpty?: boolean;
   /** There is none yet. */
   readonly isMissing?: boolean;
 }
 
+const onNode = (node: string) => ({
+  requiredDuringSchedulingIgnoredDuringExecution: {
+    nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] }],
+  },
+});
+
 function changed(members: readonly Member[]) {
   const objects = members.flatMap(
-    ({ name, away, isOld = false, isMissing = false, isCutOff = false, isEmpty = false }) => {
+    ({ name, away, isOld = false, isMissing = false, isCutOff = false, isDrained = false, isEmpty = false }) => {
       if (isMissing) return [];
       const set = stored('apps/v1', 'StatefulSet', name, { status: { updateRevision: 'new', observedGeneration: 1 } });
       const since = timestamp({ now: () => now - (away ?? 0) * 1000 });
@@ -31,11 +39,11 @@ function changed(members: readonly Member[]) {
       const reference = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid: name, controller: true };
       const pod = stored('v1', 'Pod', `${name}-0`, {
         metadata: { labels, ownerReferences: [reference] },
-        spec: { nodeName: `node-of-${name}` },
+        spec: isDrained ? { affinity: { nodeAffinity: onNode(`node-of-${name}`) } } : { nodeName: `node-of-${name}` },
         status: { conditions },
       });
       const status = { conditions: [{ type: 'Ready', status: isCutOff ? 'Unknown' : 'True' }] };
-      const node = stored('v1', 'Node', `node-of-${name}`, { status });
+      const node = stored('v1', 'Node', `node-of-${name}`, { spec: { unschedulable: isDrained }, status });
       return [set, node, ...(isEmpty ? [] : [pod])];
     },
   );
@@ -62,6 +70,8 @@ test('one that is away is changed at once, and after ten minutes nobody waits fo
   expect(changed([a, { ...b, away: 5 }])).toEqual(['b']);
   expect(changed([a, { name: 'b', away: 599, isCutOff: true }])).toEqual([]);
   expect(changed([a, { name: 'b', away: 601, isCutOff: true }])).toEqual(['a']);
+  expect(changed([a, { name: 'b', away: 599, isDrained: true }])).toEqual([]);
+  expect(changed([a, { name: 'b', away: 601, isDrained: true }])).toEqual(['a']);
   expect(changed([a, { name: 'b', away: 599, isOld: true }])).toEqual([]);
   expect(changed([a, { name: 'b', away: 601, isOld: true }])).toEqual(['a']);
 });

@@ -1,8 +1,9 @@
 import { type KubeObject, Node, StatefulSet, type StoredObject } from '@openstack-operator/kube';
-import { unreadySince } from '../engine/status/agents.ts';
+import { nodeOf, unreadySince } from '../engine/status/agents.ts';
 import { conditionOf } from '../engine/status/conditions.ts';
 import { type Action, type Plan, soonest } from './action.ts';
 import type { Live } from './live.ts';
+import { isUsable } from './node-agents.ts';
 import { isReady, membersOf } from './stuck-pods.ts';
 
 /** Milliseconds after which one that is away, though not by its new template, keeps the change of others no longer. */
@@ -18,7 +19,7 @@ type Seen = Pick<Live, 'cache' | 'resource' | 'now'>;
 
 /**
  * Of StatefulSets that keep the same data one is changed at a time: the next one when all pods of the others are there, new
- * and ready. One that is away itself is changed at once, as what it waits for may be that change. One whose node is not Ready,
+ * and ready. One that is away itself is changed at once, as what it waits for may be that change. One whose node is away,
  * or whose pod is of an older template, holds up nobody any more after ten minutes; one whose new pod does not become ready, or
  * is not made, does so for ever, as the change may be why. What is not there yet is made at once.
  */
@@ -65,10 +66,12 @@ function patienceWith(live: Seen, pod: StoredObject, isNew: boolean): number {
   return isNew && !isCutOff(live, pod) ? Infinity : unreadySince(pod) + patience;
 }
 
-/** Whether the node of a pod is gone, or not Ready. */
+/** Whether the node of a pod, or the one that it is for, is gone, not Ready, or takes no pods. */
 function isCutOff({ cache }: Seen, pod: StoredObject): boolean {
+  const name = nodeOf(pod);
+  if (name === '' || !cache.has(Node)) return false;
+  const node = cache.get(Node, { name });
+  if (node === undefined) return true;
   const { nodeName } = (pod['spec'] ?? {}) as { readonly nodeName?: string };
-  if (nodeName === undefined || !cache.has(Node)) return false;
-  const node = cache.get(Node, { name: nodeName });
-  return node === undefined || conditionOf(node, 'Ready')?.status !== 'True';
+  return nodeName === undefined ? !isUsable(node) : conditionOf(node, 'Ready')?.status !== 'True';
 }

@@ -203,7 +203,7 @@ function podsOf({ cache }: Live, agent: StoredObject): AgentPod[] {
 }
 
 /** A node that is off answers to no deletion, and one that is cordoned is somebody's work in progress. */
-function isUsable(node: StoredObject): boolean {
+export function isUsable(node: StoredObject): boolean {
   const { unschedulable } = (node['spec'] ?? {}) as { unschedulable?: boolean };
   return unschedulable !== true && (conditionOf(node, 'Ready')?.status ?? 'True') === 'True';
 }

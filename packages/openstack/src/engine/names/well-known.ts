@@ -128,7 +128,7 @@ export const wellKnownAnnotations = {
     on: 'a control plane, and resources with node agents',
     value: 'names of nodes, with commas between',
     means:
-      'These nodes are gone for ever: what Nova, Placement, Neutron and OVN have recorded of them is deleted, and `status.nodes` lists them no more. Nothing is done while one of them is a node of the cluster; one that has servers, or reports, stays. The condition `ForgettingReady` says so. Remove it when that is done: it would be done again when a node of that name goes later. A control plane passes it on to its children.',
+      'These nodes are gone for ever: what Nova, Placement, Neutron and OVN have recorded of them is deleted, their disks leave the rings of Swift, and `status.nodes` lists them no more. Nothing is done while one of them is a node of the cluster; one that has servers, or reports, stays. The condition `ForgettingReady` says so. Remove it when that is done: it would be done again when a node of that name goes later. A control plane passes it on to its children.',
   },
   applied: {
     name: `${prefix}/applied`,

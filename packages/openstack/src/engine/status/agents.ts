@@ -120,8 +120,8 @@ export function unreadySince(pod: StoredObject): number {
   return since === undefined ? 0 : parseTimestamp(since);
 }
 
-/** The node of a pod, or the one that the DaemonSet controller has made it for. */
-function nodeOf(pod: StoredObject): string {
+/** The node of a pod, or the one that it was made for, by name; '' for one that may run anywhere. */
+export function nodeOf(pod: StoredObject): string {
   const { nodeName, affinity } = (pod['spec'] ?? {}) as AgentPod & { readonly nodeName?: string };
   if (nodeName !== undefined) return nodeName;
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];

@@ -6,7 +6,7 @@ import { refusedBy } from '../backends.ts';
 import { fixedOf } from './groups.ts';
 import { idOf, labelWords } from './host-nodes.ts';
 import { defaults, mostRingBytes, type Swift } from './kind.ts';
-import { heldGroups, nodesOf } from './nodes.ts';
+import { heldGroups, isOffRings, nodesOf } from './nodes.ts';
 import { policyRings } from './policies.ts';
 
 const pathOf = (name: string): string => `spec.storageGroups[name=${name}]`;
@@ -18,7 +18,7 @@ export const groupFindings = (context: Context<Swift>) => ({
 });
 
 const keptWords = (context: Context<Swift>): string[] =>
-  labelWords(context, context.spec.storageGroups ?? [], heldGroups(context));
+  labelWords(context, context.spec.storageGroups ?? [], heldGroups(context), (node) => isOffRings(context, node));
 
 /** What a Swift with groups asks for and cannot have, by step: without groups the API server refuses it. */
 export function groupProblems(context: Context<Swift>): Readonly<Record<string, Problem>> {

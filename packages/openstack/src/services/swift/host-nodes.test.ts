@@ -96,11 +96,22 @@ test('rings have each device by the name of its node, in the zone of the group',
     for (const device of ['sdb', 'sdc']) expect(job).toContain(`"${name}-0.${name}.openstack.svc/${device}=2=100.00"`);
 });
 
-test('a node without the label leaves, one that is gone is lost, and one of which nothing is known stays', () => {
+test('a node without the label leaves, one that is gone for ever is lost, and one of which nothing is known stays', () => {
   const three = { ...held('a', 'b', 'c', 'd', 'e'), nodes: [...nodes.slice(1), node('e', { disks: 'no' })] };
   const there = ['b', 'c', 'd', 'e'];
   const world = { ...surroundingsOf(surroundings(read, three)), isNode: (name: string) => there.includes(name) };
-  const composition = composeBy(service, { ...sample, metadata, spec }, world);
+  const forgets = (names: string) => ({ ...metadata, annotations: { 'openstack.k8s.io/forget-nodes': names } });
+  const composedWith = (more: typeof metadata) => composeBy(service, { ...sample, metadata: more, spec }, world);
+  const setsOf = (one: ReturnType<typeof composedWith>) =>
+    new Set(on(objectsOf(one).flatMap(({ object }) => (object.kind === 'StatefulSet' ? [object] : []))));
+  // That its Node object is gone says nothing of its disks; neither does a name beside that of a node that is there.
+  for (const more of [metadata, forgets('a,b')]) {
+    const kept = composedWith(more);
+    expect(setsOf(kept)).toEqual(new Set(['a', ...there]));
+    expect(JSON.stringify(kept.steps)).toContain('annotate the control plane with openstack.k8s.io/forget-nodes=a');
+  }
+  const composition = composedWith(forgets('a'));
+  expect(JSON.stringify(composition.steps)).not.toContain('forget-nodes=');
   const all = objectsOf(composition).map(({ object }) => object);
   expect(new Set(on(all.filter(({ kind }) => kind === 'StatefulSet')))).toEqual(new Set(there));
   const job = JSON.stringify(all.find(({ kind, metadata }) => kind === 'Job' && metadata.name === 'swift-rings'));

@@ -125,6 +125,7 @@ function hostsOf(context: Context<Swift>, group: StorageGroup): readonly HostNod
     held: nodesOf(true),
     ofOthers: nodesOf(false),
     isInRings: (node) => wordOf(context, node) !== undefined,
+    isOffRings: (node) => isOffRings(context, node),
   });
 }
 
@@ -272,6 +273,10 @@ function wordOf(context: Context<Swift>, node: string): string | undefined {
   const { [inRings]: words = '' } = foundBy(context);
   return words.split(' ').find((word) => word.startsWith(`${idOf(node)}/`));
 }
+
+/** Whether that Job has said which nodes they have, and not this one. */
+export const isOffRings = (context: Context<Swift>, node: string): boolean =>
+  foundBy(context)[inRings] !== undefined && wordOf(context, node) === undefined;
 
 /** Whether the rings have had all devices of a node: it has come up with them then. */
 export const isInRings = (context: Context<Swift>, host: NonNullable<NodeGroup['host']>): boolean =>
