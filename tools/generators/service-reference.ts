@@ -14,9 +14,15 @@ type Sample = KubeObject & { readonly spec: Readonly<Record<string, object>> };
 /** Suites on a real cloud, whose cloud is such a sample: services that it has from the beginning are tested by all of them. */
 const suites = { 'test/cloud': 'minimal', 'test/cloud/storage': 'ceph' };
 
+/** What has never run of a service on these suites' clouds, and why: by kind. */
+const notRunFile = 'test/cloud/not-run.yaml';
+
 /** The reference of services: what runs, what they need, where they are found, and what has been done with them on a real cloud. */
 export function serviceReference(): GeneratedFile[] {
   const full = sample('full');
+  const notRun = parse(readFileSync(join(root, notRunFile), 'utf8')) as Readonly<Record<string, string>>;
+  const unknown = Object.keys(notRun).filter((kind) => !children.some((child) => child.kind === kind));
+  if (unknown.length > 0) throw new Error(`${notRunFile}: ${unknown.join(', ')}: no kind of a service`);
   const rendered = renderAll([full], new Set());
   const rows = children.map(({ kind, field, needs }) => {
     const own = rendered.filter(({ resource }) => resource.kind === kind);
@@ -36,13 +42,17 @@ export function serviceReference(): GeneratedFile[] {
       [...new Set(catalogue.map(({ type }) => `\`${type}\``))].join(', '),
       memoryOf(field),
       testsOf(field),
+      notRun[kind] ?? '',
     ];
   });
   return [
     page('services.md', 'Services', [
       'What runs of each service, what it needs, its types in the catalogue, and what was done with it on a real cloud. Of what stands under "One pod only", several pods would contradict each other, or share a volume that one of them can use. Components and needs are those of [config/samples/controlplane_full.yaml](../../config/samples/controlplane_full.yaml); other fields may ask for others. "MiB" is the memory of its pods on a real cloud when it was Ready (working set).',
-      `Tests on a real cloud are recorded when they are asked to be (\`make test-cloud-services RECORD=yes\`) in \`${resultsFile}\`.`,
-      table(['Service', 'Components', 'One pod only', 'Needs', 'Catalogue', 'MiB', 'Tests on a real cloud'], rows),
+      `Tests on a real cloud are recorded when they are asked to be (\`make test-cloud-services RECORD=yes\`) in \`${resultsFile}\`. What has never run there stands in the last column: models, the sandbox and \`oslo-config-validator\` alone have seen it.`,
+      table(
+        ['Service', 'Components', 'One pod only', 'Needs', 'Catalogue', 'MiB', 'Tests on a real cloud', 'Never ran'],
+        rows,
+      ),
     ]),
   ];
 }
