@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** From one pod to the whole node. */
-const order = ['pods', 'objects', 'secrets', 'jobs', 'volume', 'power-cut'];
+const order = ['pods', 'leader', 'objects', 'secrets', 'jobs', 'volume', 'power-cut'];
 
 class Order extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
