@@ -51,7 +51,7 @@ export const programs: readonly ConfiguredPrograms[] = [
   },
   {
     service: 'neutron',
-    components: ['server', 'rpc-server', 'periodic-workers', 'ovn-maintenance-worker'],
+    components: ['server', 'periodic-workers', 'ovn-maintenance-worker'],
     files: neutronFiles,
     namespaces: [
       ...service,

@@ -8,7 +8,7 @@ interface PodStatus {
   containerStatuses?: { restartCount: number }[];
 }
 
-const programs = ['nova-scheduler', 'nova-conductor', 'nova-cell1-conductor', 'neutron-rpc-server'];
+const programs = ['nova-scheduler', 'nova-conductor', 'nova-cell1-conductor'];
 
 test('without its broker a program is unready, is not restarted, and comes back with it', async () => {
   const { cloud, operator } = await readyCloud();

@@ -45,7 +45,7 @@ const dataOf = (objects: readonly KubeObject[], kind: string, name: string) =>
     {}) as Record<string, string>;
 
 /** Programs that fork less than a parent's two workers. */
-const alone = { 'periodic-workers': 1, novncproxy: 1, 'rpc-server': 2, 'ovn-maintenance-worker': 2 };
+const alone = { 'periodic-workers': 1, novncproxy: 1, 'ovn-maintenance-worker': 2 };
 
 /** What all pods may open, read from what they are given: pools times processes times replicas. */
 function opened(objects: readonly KubeObject[], cells = 1): number {

@@ -141,7 +141,6 @@ describe('one field changes, and only what depends on it', () => {
         'ConfigMap neutron-config',
         'Deployment neutron-ovn-maintenance-worker',
         'Deployment neutron-periodic-workers',
-        'Deployment neutron-rpc-server',
         'Deployment neutron-server',
         'Job neutron-db-sync',
       ],

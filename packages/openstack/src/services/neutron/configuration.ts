@@ -36,9 +36,9 @@ export function serverConfiguration(context: Context<Neutron>): Layer {
         state_path: '/var/lib/neutron',
         api_paste_config: '/etc/neutron/api-paste.ini',
         api_workers: 2,
-        rpc_workers: 1,
+        // No agent calls a server, and none is told anything. OVN answers DHCP.
+        rpc_workers: 0,
         rpc_state_report_workers: 0,
-        // OVN answers DHCP: there is no agent to tell.
         dhcp_agent_notification: false,
         global_physnet_mtu: context.spec.physicalMTU ?? 1500,
         notify_nova_on_port_status_changes: true,

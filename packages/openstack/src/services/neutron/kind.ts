@@ -41,7 +41,7 @@ export const Neutron = defineApi({
     {
       ...template({
         main: 'the server',
-        components: ['server', 'rpc-server', 'periodic-workers', 'ovn-maintenance-worker', 'metadata-agent'],
+        components: ['server', 'periodic-workers', 'ovn-maintenance-worker', 'metadata-agent'],
         nodeAgents: ['metadata-agent'],
         wsgi: ['server'],
       }),

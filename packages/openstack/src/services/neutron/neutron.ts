@@ -19,7 +19,8 @@ import { Neutron } from './kind.ts';
 
 /**
  * Networks, carried by OVN (phase 1 plan, task 17). The API runs under uwsgi; what the eventlet server did beside it
- * are workers of their own.
+ * are workers of their own. There is no neutron-rpc-server, as OVN's agents read the southbound database and call nobody
+ * (Neutron's config-wsgi.rst says so): agents of Open vSwitch without OVN, SR-IOV, DHCP, VPN, BGP and bare metal would need it.
  */
 export const neutron = defineService<Neutron>({
   kind: Neutron,
@@ -50,7 +51,6 @@ export const neutron = defineService<Neutron>({
   databases: [{ name: 'neutron' }],
   connections: () => ({
     server: { processes: 2, pools: 1 },
-    'rpc-server': { processes: 2, pools: 1 },
     'periodic-workers': { processes: 1, pools: 1 },
     'ovn-maintenance-worker': { processes: 2, pools: 1 },
   }),
@@ -124,11 +124,6 @@ export const neutron = defineService<Neutron>({
       reachable: 'anyone',
       mounts: state,
       resources: { cpu: '50m', memory: '384Mi' },
-    },
-    'rpc-server': {
-      ...worker('neutron-rpc-server', [`${context.broker.host}:${context.broker.port}`]),
-      // Its queues are named after its host: those of replaced pods would stay in the broker.
-      env: { OS_DEFAULT__HOST: context.named('rpc-server') },
     },
     // What it asks now and then, the database, it is connected to only while it asks.
     'periodic-workers': worker('neutron-periodic-workers', []),

@@ -68,6 +68,8 @@ export async function loadPlugin(context: ServiceContext): Promise<boolean> {
   await new Database(context).transaction('INSERT', (schema) =>
     demandTables(schema, 'ml2_geneve_allocations networks ports ovn_hash_ring agents'),
   );
+  // Whether agents are told of changes.
+  config.text('DEFAULT', 'rpc_workers');
   const unknown = config.list('DEFAULT', 'service_plugins').find((name) => !servicePlugins.has(name));
   if (unknown !== undefined) missingPlugin(unknown);
   config.text('ovn', 'neutron_sync_mode');
