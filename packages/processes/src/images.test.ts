@@ -25,7 +25,7 @@ describe('openstackImages', () => {
     ['nova-libvirt', ['libvirtd', 'virtlogd', 'virsh']],
     ['glance-api', ['glance-api', 'glance-manage']],
     ['placement-api', ['placement-manage', 'uwsgi']],
-    ['neutron-server', ['neutron-db-manage', 'neutron-periodic-workers', 'neutron-ovn-maintenance-worker', 'uwsgi']],
+    ['neutron-server', ['neutron-db-manage', 'neutron-rpc-server', 'neutron-ovn-maintenance-worker', 'uwsgi']],
     ['neutron-metadata-agent', ['neutron-ovn-metadata-agent']],
     ['nova-api', ['uwsgi', 'nova-manage']],
     ['nova-conductor', ['nova-conductor', 'nova-manage', '/var/lib/kolla/venv/bin/nova-conductor']],

@@ -189,10 +189,10 @@ describe('start of the services', () => {
       status: 1,
       output: expect.stringContaining('ERROR: OVN maintenance worker not loaded') as string,
     });
-    const periodic = host.start(['neutron-periodic-workers', ...both]);
+    const rpc = host.start(['neutron-rpc-server', ...both]);
     await world.clock.advance(10_000);
-    expect(periodic.output()).toContain('Eventlet based periodic workers process starting...');
-    expect(await periodic.stop()).toBe(0);
+    expect(rpc.output()).toContain('Eventlet based AMQP RPC server starting...');
+    expect(await rpc.stop()).toBe(0);
   });
 });
 
