@@ -133,7 +133,7 @@ const quorums: readonly RefusedSpec[] = kinds.flatMap((kind) =>
   ),
 );
 
-/** Components that are no API under uwsgi, and APIs under uwsgi that have one thread a process. */
+/** Components whose number of processes is fixed, and others that have one thread a process. */
 const workers = kinds.map((kind) => {
   const others = namesIn(kind, 'components', 'processes cannot be set for');
   const withoutThreads = namesIn(kind, 'components', 'threads cannot be set for');

@@ -204,8 +204,8 @@ export const componentOverrides = object('Settings for the pods of one component
     maximum: 100,
   }),
   processes: int(
-    'Processes of an API under uwsgi. Each answers one request at a time in each of its threads, and has its own connections to the database.',
-    { minimum: 1, maximum: 64, otherwise: '2' },
+    'Processes of an API under uwsgi, or workers that another program forks. Each has its own connections to the database; one of an API under uwsgi answers one request at a time in each of its threads.',
+    { minimum: 1, maximum: 64, otherwise: "2, or the component's own" },
   ),
   threads: int('Threads of each process of an API under uwsgi.', {
     minimum: 1,

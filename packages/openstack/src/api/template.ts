@@ -105,6 +105,7 @@ export const deletionPolicy = choice(
  * - `nodeAgents`: the components that run on every claimed node, wherever that is.
  * - `counted`: the components of which another field says how many pods run, with that field.
  * - `wsgi`: the components under uwsgi, whose processes can be set; `threads`: those that are safe with several threads.
+ * - `workers`: the components whose program forks workers, as many as `processes` says (`Component.workers`).
  */
 export function template<const C extends string, const I extends string = never>(options: {
   main: string;
@@ -115,6 +116,7 @@ export function template<const C extends string, const I extends string = never>
   nodeAgents?: readonly NoInfer<C>[];
   counted?: Readonly<Partial<Record<NoInfer<C>, string>>>;
   wsgi?: readonly NoInfer<C>[];
+  workers?: readonly NoInfer<C>[];
   threads?: readonly NoInfer<C>[];
 }) {
   const {
@@ -126,6 +128,7 @@ export function template<const C extends string, const I extends string = never>
     nodeAgents,
     counted = {},
     wsgi = [],
+    workers = [],
     threads = [],
   } = options;
   const without = (some: readonly C[]) => components.filter((name) => !some.includes(name));
@@ -161,7 +164,7 @@ export function template<const C extends string, const I extends string = never>
         ...Object.entries(counted).flatMap(([name, field]) =>
           notFor('replicas', [name], `state spec.${String(field)}`),
         ),
-        ...notFor('processes', without(wsgi), 'only APIs under uwsgi have it'),
+        ...notFor('processes', without([...wsgi, ...workers]), 'their number is fixed'),
         ...notFor('threads', without(threads), 'with several threads a process, requests fail or hang'),
       ],
     }),

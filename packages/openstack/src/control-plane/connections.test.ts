@@ -14,7 +14,7 @@ interface Template {
     replicas?: number;
     template: {
       spec: {
-        containers: { envFrom?: { secretRef: { name: string } }[] }[];
+        containers: { env?: { name: string; value?: string }[]; envFrom?: { secretRef: { name: string } }[] }[];
         volumes: { name: string; configMap?: { name: string } }[];
       };
     };
@@ -44,8 +44,15 @@ const dataOf = (objects: readonly KubeObject[], kind: string, name: string) =>
       ?.stringData ??
     {}) as Record<string, string>;
 
-/** Programs that fork less than a parent's two workers. */
-const alone = { 'periodic-workers': 1, novncproxy: 1, 'ovn-maintenance-worker': 2 };
+/** Processes of a program, of so many workers; by default a parent forks two, and one worker has none. */
+const forked: Readonly<Record<string, (workers: number | undefined) => number>> = {
+  'periodic-workers': () => 1,
+  novncproxy: () => 1,
+  'ovn-maintenance-worker': () => 2,
+  'glance-api': (workers = 2) => workers + 1,
+  'glance-internal': (workers = 2) => workers + 1,
+  '': (workers = 2) => (workers > 1 ? workers + 1 : 1),
+};
 
 /** What all pods may open, read from what they are given: pools times processes times replicas. */
 function opened(objects: readonly KubeObject[], cells = 1): number {
@@ -65,8 +72,11 @@ function opened(objects: readonly KubeObject[], cells = 1): number {
     const number = (name: string) => Number(new RegExp(`^${name} = (\\d+)$`, 'm').exec(files)?.[1] ?? 0);
     const size = number('max_pool_size') + number('max_overflow');
     expect(size).toBeGreaterThan(0);
-    const forks = Object.entries(alone).find(([name]) => object.metadata.name?.endsWith(name))?.[1] ?? 3;
-    const processes = /^processes = /m.test(files) ? number('processes') : forks;
+    const workers = container?.env?.find(({ name }) => name.endsWith('WORKERS'))?.value;
+    const forks = Object.entries(forked).find(([name]) => object.metadata.name?.endsWith(name))?.[1];
+    const processes = /^processes = /m.test(files)
+      ? number('processes')
+      : (forks?.(workers === undefined ? undefined : Number(workers)) ?? 0);
     const pools = databases.length + (databases.includes('OS_API_DATABASE__CONNECTION') ? cells : 0);
     sum += replicas * processes * pools * size;
   }
@@ -102,6 +112,32 @@ test('more processes of an API raise the limit, and what users say of it holds',
     spec['mariadb'] = { maxConnections: 700 };
   });
   expect(limit(said)).toBe(700);
+});
+
+/** The components of the services whose number of processes can be set. */
+const settable: Readonly<Record<string, readonly string[]>> = {
+  keystone: ['api'],
+  glance: ['api'],
+  placement: ['api'],
+  neutron: ['server', 'rpc-server'],
+  nova: ['api', 'metadata', 'scheduler', 'conductor', 'cell-conductor'],
+};
+
+test.each([undefined, 1, 5])('with %s processes of each component all that pods may open is counted', (processes) => {
+  let spec: Record<string, unknown> = {};
+  const objects = cloudOf('controlplane_minimal', (stated) => {
+    stated['cephStorage'] = { mode: 'external', external: { monitorHosts: '10.0.0.1', keyringSecretName: 'keyrings' } };
+    for (const [service, components] of Object.entries(settable))
+      stated[service] = {
+        ...(stated[service] as object),
+        ...(service === 'glance' && { storageType: 'ceph' }),
+        components: Object.fromEntries(
+          components.map((name) => [name, { replicas: 2, ...(processes && { processes }) }]),
+        ),
+      };
+    spec = stated;
+  });
+  expect(connectionCeiling(spec, services)).toBe(opened(objects));
 });
 
 test('services that are disabled open nothing', () => {

@@ -1,3 +1,5 @@
+import { usualProcesses } from '../engine/vocabulary/component.ts';
+import type { Connections } from '../engine/vocabulary/service.ts';
 import type { ServiceSpec } from '../engine/vocabulary/surroundings.ts';
 import { services } from '../services/index.ts';
 
@@ -16,13 +18,20 @@ export function connectionCeiling(spec: Readonly<Record<string, unknown>>, field
   for (const { child, connections } of services) {
     if (child === undefined || connections === undefined || !fields.includes(child.field)) continue;
     const template = (spec[child.field] ?? {}) as ServiceSpec;
-    for (const [index, [name, { processes, pools }]] of Object.entries(connections(template)).entries()) {
+    for (const [index, [name, held]] of Object.entries(connections(template)).entries()) {
       const own = template.components?.[name];
       const replicas = own?.replicas ?? (index === 0 ? template.replicas : undefined) ?? 1;
-      sum += replicas * (own?.processes ?? processes) * pools * poolSize;
+      sum += replicas * processesOf(held, own?.processes) * held.pools * poolSize;
     }
   }
   return sum;
+}
+
+/** Processes with connections, for each replica; `asked`: how many the user asks for. */
+function processesOf(held: Connections, asked: number | undefined): number {
+  const { processes = usualProcesses, launched = false, others = 0, workloads = 1 } = held;
+  const those = asked ?? processes;
+  return workloads * (those + (launched && those > 1 ? 1 : 0) + others);
 }
 
 /** What holds the pools of most clouds: a connection that nobody opens costs nothing. */

@@ -114,7 +114,7 @@ export interface Split {
 }
 
 /** The variable from which oslo.config reads an option before it reads any file (sources/_environment.py). */
-function variableOf(section: string, name: string): string {
+export function variableOf(section: string, name: string): string {
   return `OS_${section.toUpperCase()}__${name.toUpperCase()}`;
 }
 

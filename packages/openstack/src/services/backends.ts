@@ -161,7 +161,7 @@ export function apiOf(words: BackendWords, application: string, port: number): C
   return {
     workload: 'Deployment',
     image: `${words.project}-api`,
-    runs: { wsgi: application, processes: 2, threads: 1 },
+    runs: { wsgi: application, threads: 1 },
     ports: { api: port },
     health: { get: '/healthcheck', port: 'api' },
     exposed: 'api',

@@ -4,6 +4,7 @@ import type { References } from '../../api/status.ts';
 import { releaseNamed, releases } from '../../releases/index.ts';
 import { ownerOf } from '../configuration/config.ts';
 import { configSets } from '../configuration/config-sets.ts';
+import { withProcesses } from '../configuration/processes.ts';
 import { componentStarts } from '../configuration/start-sets.ts';
 import { selectorOf } from '../names/names.ts';
 import { rootOf } from '../names/roots.ts';
@@ -252,7 +253,7 @@ function draftsOf(
   };
   state('CredentialsReady', generatedSecrets(service, context));
 
-  const components = componentsOf(service, context);
+  const components = withProcesses(componentsOf(service, context), context.spec);
   const sets = configSets(service, context, { owner: ownerOf(service, context), components });
   drafts.tell('ConfigReady', sets);
   drafts.tell('ConfigReady', specFindings(service, context));

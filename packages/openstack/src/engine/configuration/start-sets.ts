@@ -1,8 +1,7 @@
-import { type Component, portsByContainer, type Runs } from '../vocabulary/component.ts';
+import { type Component, portsByContainer } from '../vocabulary/component.ts';
 import { connectedPath, connectedScript } from '../vocabulary/connected.ts';
 import type { Context } from '../vocabulary/context.ts';
 import type { Job, Schedule, Service } from '../vocabulary/service.ts';
-import type { ComponentOverrides } from '../vocabulary/surroundings.ts';
 import { type ConfigSet, configSet, ownerOf } from './config.ts';
 import { startOf } from './start.ts';
 
@@ -20,8 +19,7 @@ export function componentStarts(
 function componentStart(service: Service, context: Context, name: string, component: Component): ConfigSet {
   const ports = portsByContainer(component);
   const port = Object.values(ports.own)[0];
-  const runs = runsOf(component, context.spec.components?.[component.variantOf ?? name]);
-  const files = { ...startOf(name, runs, port, { reaper: true }).files };
+  const files = { ...startOf(name, component.runs, port, { reaper: true }).files };
   const { init: inits = [], sidecars = [], health } = component;
   for (const init of inits) Object.assign(files, startOf(init.name, init.runs, port, { reaper: false }).files);
   for (const { name, runs } of sidecars)
@@ -29,17 +27,6 @@ function componentStart(service: Service, context: Context, name: string, compon
   if ([health, ...sidecars.map((sidecar) => sidecar.health)].some((one) => one !== undefined && 'connected' in one))
     files[connectedPath] = connectedScript;
   return configSet(ownerOf(service, context), { name: `${name}-start`, volume: 'start', files });
-}
-
-/** What it runs, with the processes and threads that users ask for. */
-function runsOf({ runs }: Component, overrides: ComponentOverrides | undefined): Runs {
-  if (!('wsgi' in runs)) return runs;
-  const { processes = runs.processes, threads = runs.threads } = overrides ?? {};
-  return {
-    ...runs,
-    ...(processes === undefined ? {} : { processes }),
-    ...(threads === undefined ? {} : { threads }),
-  };
 }
 
 /** The start files of a Job. */

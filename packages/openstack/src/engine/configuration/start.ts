@@ -1,4 +1,4 @@
-import type { Runs, Wsgi } from '../vocabulary/component.ts';
+import { type Runs, usualProcesses, type Wsgi } from '../vocabulary/component.ts';
 
 /** How a container is started: its command, and the file that the command reads, if any. */
 export interface Start {
@@ -52,7 +52,7 @@ function uwsgiIni(runs: Wsgi, port: number): string {
     'need-app': 'true',
     'enable-threads': 'true',
     'thunder-lock': 'true',
-    processes: String(runs.processes ?? 2),
+    processes: String(runs.processes ?? usualProcesses),
     threads: String(runs.threads ?? 1),
     'die-on-term': 'true',
     'exit-on-reload': 'false',

@@ -11,11 +11,15 @@ export interface Command {
   readonly signals?: 'group' | 'USR1';
 }
 
+/** Processes of an API under uwsgi, and workers of another program, where nobody asks for a number of them. */
+export const usualProcesses = 2;
+
 /** A WSGI application under uwsgi: `module:callable` or a factory (reference: kolla and Debian both have the module). */
 export interface Wsgi {
   readonly wsgi: string;
   /** Further lines of the ini file. */
   readonly ini?: Readonly<Record<string, string>>;
+  /** Default: `usualProcesses`. */
   readonly processes?: number;
   readonly threads?: number;
 }
@@ -205,6 +209,8 @@ export interface Component {
   /** The set of configuration files that it mounts; default `main`. `none` mounts nothing. */
   readonly config?: string;
   readonly runs: Runs;
+  /** The option of oslo.config that says how many workers the program forks, or knows of: users set it by `processes`. */
+  readonly workers?: { readonly section: string; readonly option: string };
   readonly init?: readonly Init[];
   readonly sidecars?: readonly Sidecar[];
   /** Name -> port; the Service offers the same. */

@@ -102,11 +102,18 @@ export interface Database {
 }
 
 /**
- * What one pod of a component may hold open of the database server: its processes (parents count, they keep what they
- * opened) times their pools, one for each database that they speak to.
+ * What a component may hold open of the database server for each of its replicas: processes (parents count, they keep what
+ * they opened) times their pools, one for each database that they speak to.
  */
 export interface Connections {
-  readonly processes: number;
+  /** The processes that users may set the number of, in one pod; all of them where they may not. Default: `usualProcesses`. */
+  readonly processes?: number;
+  /** oslo.service launches these: several have a parent beside them, and one has none (oslo_service/service.py, launch). */
+  readonly launched?: true;
+  /** Further processes of the pod, however many those are: a parent, those of sidecars. */
+  readonly others?: number;
+  /** The workloads that are meant by the component: its variants. Default: 1. */
+  readonly workloads?: number;
   readonly pools: number;
 }
 

@@ -23,7 +23,7 @@ export const adjutant = defineService<Adjutant>({
     { suffix: 'secret-key', values: { 'secret-key': { type: 'password', length: 64 } }, secretClass: 'credential' },
   ],
   databases: [{ name: 'adjutant' }],
-  connections: () => ({ api: { processes: 2, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 } }),
   identity: {
     users: [{ name: 'adjutant', roles: ['admin'] }],
     roles: ['project_admin', 'project_mod'],
@@ -44,7 +44,7 @@ export const adjutant = defineService<Adjutant>({
       workload: 'Deployment',
       image: 'adjutant',
       // Whoever asks for a new password, without a token, holds a thread for three seconds.
-      runs: { wsgi: 'adjutant.wsgi:application', processes: 2, threads: 4 },
+      runs: { wsgi: 'adjutant.wsgi:application', threads: 4 },
       // 5050, the port in its documentation, is that of Ironic's inspector.
       ports: { api: 5051 },
       // It has no /healthcheck; the versions need no token.

@@ -26,7 +26,7 @@ export const aodh = defineService<Aodh>({
   dependsOn: { databaseRef: 'steps', messageQueueRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'aodh' }],
   connections: () => ({
-    api: { processes: 2, pools: 1 },
+    api: { pools: 1 },
     evaluator: { processes: 1, pools: 1 },
     listener: { processes: 1, pools: 1 },
   }),
@@ -58,7 +58,7 @@ export const aodh = defineService<Aodh>({
       api: {
         workload: 'Deployment',
         image: 'aodh-api',
-        runs: { wsgi: 'aodh.api.app:build_wsgi_app()', processes: 2, threads: 1 },
+        runs: { wsgi: 'aodh.api.app:build_wsgi_app()', threads: 1 },
         ports: { api: 8042 },
         health: { get: '/healthcheck', port: 'api' },
         exposed: 'api',

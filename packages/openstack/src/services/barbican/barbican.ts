@@ -28,7 +28,7 @@ export const barbican = defineService<Barbican>({
   dependsOn: { databaseRef: 'steps', messageQueueRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'barbican' }],
   connections: () => ({
-    api: { processes: 2, pools: 1 },
+    api: { pools: 1 },
     worker: { processes: 1, pools: 1 },
     'keystone-listener': { processes: 1, pools: 1 },
   }),
@@ -93,7 +93,7 @@ export const barbican = defineService<Barbican>({
     api: {
       workload: 'Deployment',
       image: 'barbican-api',
-      runs: { wsgi: 'barbican.api.app:get_api_wsgi_script()', processes: 2, threads: 1 },
+      runs: { wsgi: 'barbican.api.app:get_api_wsgi_script()', threads: 1 },
       ports: { api: 9311 },
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',

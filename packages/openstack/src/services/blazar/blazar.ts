@@ -91,7 +91,7 @@ export const blazar = defineService<Blazar>({
     api: {
       workload: 'Deployment',
       image: 'blazar-api',
-      runs: { wsgi: 'blazar.api.wsgi_app:init_app()', processes: 2, threads: 1 },
+      runs: { wsgi: 'blazar.api.wsgi_app:init_app()', threads: 1 },
       ports: { api: 1234 },
       // Without a token all of its paths answer 401.
       health: { tcp: 'api' },

@@ -42,7 +42,7 @@ export const cinder = defineService<Cinder>({
   },
   databases: [{ name: 'cinder' }],
   connections: (spec) => ({
-    api: { processes: 2, pools: 1 },
+    api: { pools: 1 },
     scheduler: { processes: 1, pools: 1 },
     volume: { processes: 2 * backendsOf(spec).length, pools: 1 },
     ...(spec.backup && { backup: { processes: 1, pools: 1 } }),

@@ -43,7 +43,7 @@ export const cloudkitty = defineService<CloudKitty>({
   },
   databases: [{ name: 'cloudkitty' }],
   // A processor has two workers: one rates, the other one rates again what it is asked to.
-  connections: () => ({ api: { processes: 2, pools: 1 }, processor: { processes: 3, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 }, processor: { processes: 3, pools: 1 } }),
   messaging: true,
   identity: {
     users: [{ name: 'cloudkitty', roles: ['admin', 'service'], owns: 'the role rating on projects' }],
@@ -73,7 +73,7 @@ export const cloudkitty = defineService<CloudKitty>({
     api: {
       workload: 'Deployment',
       image: 'cloudkitty-api',
-      runs: { wsgi: 'cloudkitty.api.app:build_wsgi_app()', processes: 2, threads: 1 },
+      runs: { wsgi: 'cloudkitty.api.app:build_wsgi_app()', threads: 1 },
       ports: { api: 8889 },
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',

@@ -24,7 +24,7 @@ export const cyborg = defineService<Cyborg>({
     novaRef: 'steps',
   },
   databases: [{ name: 'cyborg' }],
-  connections: () => ({ api: { processes: 2, pools: 1 }, conductor: { processes: 1, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 }, conductor: { processes: 1, pools: 1 } }),
   messaging: true,
   identity: {
     users: [{ name: 'cyborg', roles: ['admin', 'service'] }],
@@ -60,7 +60,7 @@ export const cyborg = defineService<Cyborg>({
     api: {
       workload: 'Deployment',
       image: 'cyborg-api',
-      runs: { wsgi: 'cyborg.api.wsgi_app:init_application()', processes: 2, threads: 1 },
+      runs: { wsgi: 'cyborg.api.wsgi_app:init_application()', threads: 1 },
       ports: { api: 6666 },
       // It has no /healthcheck; the versions need no token.
       health: { get: '/', port: 'api' },

@@ -89,7 +89,7 @@ export const designate = defineService<Designate>({
     api: {
       workload: 'Deployment',
       image: 'designate-api',
-      runs: { wsgi: 'designate.api.wsgi:init_application()', processes: 2, threads: 1 },
+      runs: { wsgi: 'designate.api.wsgi:init_application()', threads: 1 },
       ports: { api: apiPort },
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',

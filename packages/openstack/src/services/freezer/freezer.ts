@@ -29,7 +29,7 @@ export const freezer = defineService<Freezer>({
     swiftRef: { stated: ({ storageBackend = 'swift' }) => storageBackend === 'swift' },
   },
   databases: [{ name: 'freezer' }],
-  connections: () => ({ api: { processes: 2, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 } }),
   identity: {
     users: [{ name: 'freezer', roles: ['service'] }],
     catalogue: [
@@ -56,7 +56,7 @@ export const freezer = defineService<Freezer>({
     api: {
       workload: 'Deployment',
       image: 'freezer-api',
-      runs: { wsgi: 'freezer_api.service:initialize_app()', processes: 2, threads: 1 },
+      runs: { wsgi: 'freezer_api.service:initialize_app()', threads: 1 },
       ports: { api: 9090 },
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',

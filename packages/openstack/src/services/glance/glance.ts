@@ -9,7 +9,7 @@ import {
 } from '../../engine/configuration/sections.ts';
 import type { OwnedOptions } from '../../engine/configuration/user-config.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
-import type { Component } from '../../engine/vocabulary/component.ts';
+import { type Component, usualProcesses } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { type ConfigFiles, type DataSource, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import { type Layer, layered } from '../../oslo/layers.ts';
@@ -61,9 +61,9 @@ export const glance = defineService<Glance>({
   },
   databases: [{ name: 'glance' }],
   messaging: 'notifications',
+  // One that forks them is there even where it forks but one (glance/common/wsgi.py, start_wsgi).
   connections: (spec) => ({
-    api: { processes: caches(spec) ? 4 : 3, pools: 1 },
-    ...(showsPlaces(spec) && { internal: { processes: caches(spec) ? 4 : 3, pools: 1 } }),
+    api: { others: caches(spec) ? 2 : 1, workloads: showsPlaces(spec) ? 2 : 1, pools: 1 },
   }),
   identity: {
     users: [{ name: 'glance', roles: ['admin', 'service'], systemRoles }],
@@ -189,6 +189,7 @@ function api({ spec, named }: Context<Glance>): Component {
     workload: 'Deployment',
     image: 'glance-api',
     runs: { command: ['glance-api', '--config-file', apiConf] },
+    workers: { section: 'DEFAULT', option: 'workers' },
     env: {
       // Of several pods the one is asked that has staged an image. Of one alone another may come later, on the same volume.
       ...(!onVolume(spec) && {
@@ -265,7 +266,7 @@ function configuration(context: Context<Glance>) {
     sending(context),
     stores(context),
     {
-      DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: 2 },
+      DEFAULT: { bind_host: '0.0.0.0', bind_port: 9292, workers: usualProcesses },
       os_glance_staging_store: { filesystem_store_datadir: '/var/lib/glance/staging' },
       os_glance_tasks_store: { filesystem_store_datadir: '/var/lib/glance/tasks' },
       // web-download fetches what any user names, from inside the cluster. Public servers prove by a certificate who they

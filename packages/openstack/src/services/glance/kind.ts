@@ -99,7 +99,7 @@ export const Glance = defineApi({
   spec: object(
     'Desired state of Glance.',
     {
-      ...template({ main: 'the API', components: ['api'], images: ['tls-proxy'] }),
+      ...template({ main: 'the API', components: ['api'], images: ['tls-proxy'], workers: ['api'] }),
       ...api('glance'),
       nodeNetworks,
       release,

@@ -20,8 +20,8 @@ export const gnocchi = defineService<Gnocchi>({
   user: 'gnocchi',
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', coordinationRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'gnocchi' }],
-  // Two workers of the API, and of metricd two and the one that removes what was deleted.
-  connections: () => ({ api: { processes: 5, pools: 1 } }),
+  // Beside the API, of metricd two workers and the one that removes what was deleted.
+  connections: () => ({ api: { others: 3, pools: 1 } }),
   identity: {
     // As an administrator it has containers in Swift.
     users: [{ name: 'gnocchi', roles: ['admin', 'service'] }],
@@ -50,7 +50,7 @@ export const gnocchi = defineService<Gnocchi>({
           runs: { command: ['gnocchi-upgrade', '--skip-index', '--skip-archive-policies-creation'] },
         },
       ],
-      runs: { wsgi: 'gnocchi.rest.wsgi:application', processes: 2, threads: 1 },
+      runs: { wsgi: 'gnocchi.rest.wsgi:application', threads: 1 },
       sidecars: [
         {
           name: 'metricd',

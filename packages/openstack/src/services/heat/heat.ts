@@ -10,7 +10,7 @@ import {
   trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
-import type { Component } from '../../engine/vocabulary/component.ts';
+import { type Component, usualProcesses } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
@@ -37,7 +37,7 @@ export const heat = defineService<Heat>({
   dependsOn: { databaseRef: 'steps', messageQueueRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'heat' }],
   // The APIs ask the engine for everything.
-  connections: () => ({ engine: { processes: 3, pools: 1 } }),
+  connections: () => ({ engine: { launched: true, pools: 1 } }),
   messaging: true,
   identity: {
     users: [
@@ -97,7 +97,9 @@ export const heat = defineService<Heat>({
   }),
   config: (context) => ({
     main: { '/etc/heat/heat.conf': { oslo: sections(files(context), proxied) } },
-    engine: { '/etc/heat/heat.conf': { oslo: sections(files(context), { DEFAULT: { num_engine_workers: 2 } }) } },
+    engine: {
+      '/etc/heat/heat.conf': { oslo: sections(files(context), { DEFAULT: { num_engine_workers: usualProcesses } }) },
+    },
   }),
   components: (context) => ({
     api: { ...application('api', 8004), exposed: 'api' },
@@ -108,6 +110,7 @@ export const heat = defineService<Heat>({
       replicas: context.spec.engineReplicas ?? 1,
       config: 'engine',
       runs: { command: ['heat-engine'] },
+      workers: { section: 'DEFAULT', option: 'num_engine_workers' },
       health: { connected: 'heat-engine', to: [`${context.broker.host}:${context.broker.port}`] },
       // A step of a stack that is under way is finished, or another engine finds it abandoned.
       graceSeconds: 70,
@@ -122,7 +125,7 @@ function application(name: 'api' | 'cfn', port: number): Component {
   return {
     workload: 'Deployment',
     image: name === 'api' ? 'heat-api' : 'heat-api-cfn',
-    runs: { wsgi: `heat.wsgi.${name}:application`, processes: 2, threads: 1 },
+    runs: { wsgi: `heat.wsgi.${name}:application`, threads: 1 },
     ports: { [name]: port },
     health: { get: '/healthcheck', port: name },
     reachable: 'anyone',

@@ -25,12 +25,16 @@ export const Heat = defineApi({
       components: ['api', 'cfn', 'engine'],
       counted: { engine: 'engineReplicas' },
       wsgi: ['api', 'cfn'],
+      workers: ['engine'],
     }),
-    engineReplicas: int('How many pods of the engine run, which does the work of the APIs. Each has two workers.', {
-      minimum: 0,
-      maximum: 100,
-      fallback: 1,
-    }),
+    engineReplicas: int(
+      'How many pods of the engine run, which does the work of the APIs. Each has two workers, or components.engine.processes of them.',
+      {
+        minimum: 0,
+        maximum: 100,
+        fallback: 1,
+      },
+    ),
     ...api('heat'),
     cfnPublicHostname: hostname('Host name from outside of the API that servers of stacks signal to.', {
       otherwise: 'heat-cfn.<publicDomain> below a control plane; else servers outside of the cluster cannot signal',

@@ -36,7 +36,6 @@ function dashboard({ spec }: Pick<Context<Horizon>, 'spec'>): Component {
     runs: {
       wsgi: 'django.core.wsgi:get_wsgi_application()',
       ini: { 'static-map': `/static=${staticRoot}` },
-      processes: 2,
       threads: 4,
     },
     env: { DJANGO_SETTINGS_MODULE: 'openstack_dashboard.settings' },

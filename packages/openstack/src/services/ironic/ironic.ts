@@ -33,7 +33,7 @@ export const ironic = defineService<Ironic>({
     glanceRef: 'cloud',
   },
   databases: [{ name: 'ironic' }],
-  connections: () => ({ api: { processes: 2, pools: 1 }, conductor: { processes: 1, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 }, conductor: { processes: 1, pools: 1 } }),
   messaging: true,
   identity: {
     users: [{ name: 'ironic', roles: ['admin', 'service'] }],
@@ -83,7 +83,7 @@ export const ironic = defineService<Ironic>({
     api: {
       workload: 'Deployment',
       image: 'ironic-api',
-      runs: { wsgi: 'ironic.wsgi:application', processes: 2, threads: 1 },
+      runs: { wsgi: 'ironic.wsgi:application', threads: 1 },
       ports: { api: 6385 },
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',

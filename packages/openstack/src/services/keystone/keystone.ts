@@ -33,7 +33,7 @@ export const keystone = defineService<Keystone>({
   },
   databases: [{ name: 'keystone' }],
   messaging: 'notifications',
-  connections: () => ({ api: { processes: 2, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 } }),
   identity: {
     users: [],
     catalogue: [
@@ -72,7 +72,7 @@ export const keystone = defineService<Keystone>({
       // One thread: of several, the second one to ask may find the policy without its rules while the first one reads
       // them (keystone.common.rbac_enforcer makes its enforcer at the first request). Seen: an administrator refused
       // right after a start.
-      runs: { wsgi: 'keystone.wsgi.api:application', processes: 2, threads: 1 },
+      runs: { wsgi: 'keystone.wsgi.api:application', threads: 1 },
       ports: { api: 5000 },
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',

@@ -40,7 +40,7 @@ export const magnum = defineService<Magnum>({
     heatRef: 'cloud',
   },
   databases: [{ name: 'magnum' }],
-  connections: () => ({ api: { processes: 2, pools: 1 }, conductor: { processes: 1, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 }, conductor: { processes: 1, pools: 1 } }),
   messaging: true,
   identity: {
     users: [
@@ -86,7 +86,7 @@ export const magnum = defineService<Magnum>({
     api: {
       workload: 'Deployment',
       image: 'magnum-api',
-      runs: { wsgi: 'magnum.api.app:build_wsgi_app()', processes: 2, threads: 1 },
+      runs: { wsgi: 'magnum.api.app:build_wsgi_app()', threads: 1 },
       ports: { api: 9511 },
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',

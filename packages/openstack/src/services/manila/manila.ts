@@ -33,7 +33,7 @@ export const manila = defineService<Manila>({
   },
   databases: [{ name: 'manila' }],
   connections: (spec) => ({
-    api: { processes: 2, pools: 1 },
+    api: { pools: 1 },
     scheduler: { processes: 1, pools: 1 },
     share: { processes: 2 * backendsOf(spec).length, pools: 1 },
     data: { processes: 1, pools: 1 },

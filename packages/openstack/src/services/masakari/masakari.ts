@@ -50,7 +50,7 @@ export const masakari = defineService<Masakari>({
     novaRef: 'name',
   },
   databases: [{ name: 'masakari' }],
-  connections: () => ({ api: { processes: 2, pools: 1 }, engine: { processes: 1, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 }, engine: { processes: 1, pools: 1 } }),
   messaging: true,
   identity: {
     users: [
@@ -84,7 +84,7 @@ export const masakari = defineService<Masakari>({
     api: {
       workload: 'Deployment',
       image: 'masakari-api',
-      runs: { wsgi: 'masakari.cmd.api:initialize_application()', processes: 2, threads: 1 },
+      runs: { wsgi: 'masakari.cmd.api:initialize_application()', threads: 1 },
       ports: { api: 15868 },
       health: { get: '/', port: 'api' },
       exposed: 'api',

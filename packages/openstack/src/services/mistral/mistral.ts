@@ -38,7 +38,7 @@ export const mistral = defineService<Mistral>({
   dependsOn: { databaseRef: 'steps', messageQueueRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'mistral' }],
   connections: () => ({
-    api: { processes: 2, pools: 1 },
+    api: { pools: 1 },
     engine: { processes: 1, pools: 1 },
     executor: { processes: 1, pools: 1 },
     'event-engine': { processes: 1, pools: 1 },
@@ -82,7 +82,7 @@ export const mistral = defineService<Mistral>({
     api: {
       workload: 'Deployment',
       image: 'mistral-api',
-      runs: { wsgi: 'mistral.api.app:init_wsgi()', processes: 2, threads: 1 },
+      runs: { wsgi: 'mistral.api.app:init_wsgi()', threads: 1 },
       ports: { api: 8989 },
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',

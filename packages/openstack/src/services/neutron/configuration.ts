@@ -11,6 +11,7 @@ import {
   trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import { apiAt } from '../../engine/vocabulary/api-tls.ts';
+import { usualProcesses } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import { certificateOptions, ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { OVNNetwork } from '../../infrastructure/ovn/kind.ts';
@@ -35,7 +36,7 @@ export function serverConfiguration(context: Context<Neutron>): Layer {
         auth_strategy: 'keystone',
         state_path: '/var/lib/neutron',
         api_paste_config: '/etc/neutron/api-paste.ini',
-        api_workers: 2,
+        api_workers: usualProcesses,
         // No agent calls a server, and none is told anything. OVN answers DHCP.
         rpc_workers: 0,
         rpc_state_report_workers: 0,

@@ -50,7 +50,7 @@ export const neutron = defineService<Neutron>({
   },
   databases: [{ name: 'neutron' }],
   connections: () => ({
-    server: { processes: 2, pools: 1 },
+    server: { pools: 1 },
     'periodic-workers': { processes: 1, pools: 1 },
     'ovn-maintenance-worker': { processes: 2, pools: 1 },
   }),
@@ -116,8 +116,9 @@ export const neutron = defineService<Neutron>({
     server: {
       workload: 'Deployment',
       image: 'neutron-server',
-      // OVN's hash ring knows the workers of one server by the time at which uwsgi started.
-      runs: { wsgi: 'neutron.wsgi.api:application', processes: 2, threads: 1, ini: { 'start-time': '%t' } },
+      // OVN's hash ring knows the workers of one server by the time at which uwsgi started, and waits for so many of them.
+      runs: { wsgi: 'neutron.wsgi.api:application', threads: 1, ini: { 'start-time': '%t' } },
+      workers: { section: 'DEFAULT', option: 'api_workers' },
       ports: { api: 9696 },
       health: { get: '/', port: 'api' },
       exposed: 'api',

@@ -10,6 +10,7 @@ import {
   sections,
   trustOfApis,
 } from '../../engine/configuration/sections.ts';
+import { usualProcesses } from '../../engine/vocabulary/component.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
@@ -99,8 +100,8 @@ function controlConfiguration(context: Context<Nova>): Layer {
     messaging(context),
     cache(context),
     {
-      scheduler: { workers: 2, discover_hosts_in_cells_interval: -1 },
-      conductor: { workers: 2 },
+      scheduler: { workers: usualProcesses, discover_hosts_in_cells_interval: -1 },
+      conductor: { workers: usualProcesses },
     },
   );
 }
@@ -132,7 +133,7 @@ function cellConfiguration(context: Context<Nova>, cell: Cell): Layer {
     messaging(context, { vhost: cell.vhost }),
     cache(context),
     {
-      conductor: { workers: 2 },
+      conductor: { workers: usualProcesses },
       vnc: { enabled: true, novncproxy_host: '0.0.0.0', novncproxy_port: 6080 },
       ...(consolePublicHostname === undefined ? {} : { console: { allowed_origins: consolePublicHostname } }),
     },

@@ -15,15 +15,15 @@ export function controlComponents(context: Context<Nova>): Record<string, Compon
     [
       `${name}-conductor`,
       // nova-compute asks it for server groups, which only the API's database has: without that no server of one starts.
-      { ...program(context, 'nova-conductor'), config: `${name}-manage`, variantOf: 'cell-conductor' },
+      { ...conductor(context), config: `${name}-manage`, variantOf: 'cell-conductor' },
     ],
     [`${name}-novncproxy`, consoleProxy(context, name)],
   ]);
   const components: Record<string, Component> = {
     api: { ...application('nova.wsgi.osapi_compute:application', 8774), exposed: 'api' },
     metadata: { ...application('nova.wsgi.metadata:application', metadataPort), internalApi: 'api' },
-    scheduler: program(context, 'nova-scheduler'),
-    conductor: program(context, 'nova-conductor'),
+    scheduler: { ...program(context, 'nova-scheduler'), workers: { section: 'scheduler', option: 'workers' } },
+    conductor: conductor(context),
     ...Object.fromEntries(cells),
   };
   return Object.fromEntries(
@@ -41,7 +41,7 @@ function application(wsgi: string, port: number): Component {
     workload: 'Deployment',
     image: 'nova-api',
     config: 'api',
-    runs: { wsgi, processes: 2, threads: 1 },
+    runs: { wsgi, threads: 1 },
     ports: { api: port },
     // Upstream's paste has no /healthcheck; the versions need no token.
     health: { get: '/', port: 'api' },
@@ -61,6 +61,10 @@ function program({ broker }: Context<Nova>, name: string): Component {
     graceSeconds: 70,
     resources: { cpu: '50m', memory: '256Mi' },
   };
+}
+
+function conductor(context: Context<Nova>): Component {
+  return { ...program(context, 'nova-conductor'), workers: { section: 'conductor', option: 'workers' } };
 }
 
 /** The proxy of a cell's graphical consoles. */
@@ -86,11 +90,11 @@ export function databaseConnections({ cells }: Pick<Nova['spec'], 'cells'>): Rea
   const count = cells?.length ?? 1;
   const pools = 2 + count;
   return {
-    api: { processes: 2, pools },
-    metadata: { processes: 2, pools },
-    scheduler: { processes: 3, pools },
-    conductor: { processes: 3, pools },
-    'cell-conductor': { processes: 3 * count, pools },
-    novncproxy: { processes: count, pools: 1 },
+    api: { pools },
+    metadata: { pools },
+    scheduler: { launched: true, pools },
+    conductor: { launched: true, pools },
+    'cell-conductor': { launched: true, workloads: count, pools },
+    novncproxy: { processes: 1, workloads: count, pools: 1 },
   };
 }

@@ -156,6 +156,7 @@ export const Nova = defineApi({
         ],
         nodeAgents: ['compute', 'libvirt', 'virtlogd', 'ssh'],
         wsgi: ['api', 'metadata'],
+        workers: ['scheduler', 'conductor', 'cell-conductor'],
       }),
       ...api('nova'),
       consolePublicHostname: hostname('Host name of the graphical consoles (noVNC) from outside.', {

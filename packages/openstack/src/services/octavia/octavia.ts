@@ -24,7 +24,7 @@ export const octavia = defineService<Octavia>({
   databases: [{ name: 'octavia' }],
   connections: ({ amphora }) => ({
     // The agent forks a process for what each socket is told.
-    api: { processes: 8, pools: 1 },
+    api: { others: 6, pools: 1 },
     ...(amphora === undefined
       ? {}
       : { worker: { processes: 2, pools: 1 }, 'health-manager': { processes: 3, pools: 1 } }),
@@ -111,7 +111,7 @@ function api(context: Context<Octavia>): Component {
   return {
     workload: 'Deployment',
     image: 'octavia-api',
-    runs: { wsgi: 'octavia.api.app:setup_app()', processes: 2, threads: 1 },
+    runs: { wsgi: 'octavia.api.app:setup_app()', threads: 1 },
     ports: { api: 9876 },
     health: { get: '/healthcheck', port: 'api' },
     exposed: 'api',

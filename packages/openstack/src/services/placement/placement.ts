@@ -11,7 +11,7 @@ export const placement = defineService<Placement>({
   user: 'placement',
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'placement' }],
-  connections: () => ({ api: { processes: 2, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 } }),
   identity: {
     users: [{ name: 'placement', roles: ['admin', 'service'] }],
     catalogue: [
@@ -38,7 +38,7 @@ export const placement = defineService<Placement>({
     api: {
       workload: 'Deployment',
       image: 'placement-api',
-      runs: { wsgi: 'placement.wsgi.api:application', processes: 2, threads: 4 },
+      runs: { wsgi: 'placement.wsgi.api:application', threads: 4 },
       ports: { api: 8778 },
       // It has no /healthcheck; the versions need no token.
       health: { get: '/', port: 'api' },

@@ -37,7 +37,7 @@ export const trove = defineService<Trove>({
   },
   databases: [{ name: 'trove' }],
   connections: () => ({
-    api: { processes: 2, pools: 1 },
+    api: { pools: 1 },
     taskmanager: { processes: 1, pools: 1 },
     conductor: { processes: 1, pools: 1 },
   }),
@@ -101,7 +101,7 @@ export const trove = defineService<Trove>({
     api: {
       workload: 'Deployment',
       image: 'trove-api',
-      runs: { wsgi: 'trove.cmd.app_wsgi:application', processes: 2, threads: 1 },
+      runs: { wsgi: 'trove.cmd.app_wsgi:application', threads: 1 },
       ports: { api: 8779 },
       health: { get: '/healthcheck', port: 'api' },
       exposed: 'api',

@@ -26,6 +26,7 @@ export const Venus = defineApi({
       images: ['tls-proxy'],
       counted: { manager: 'managerReplicas' },
       single: { components: ['manager'], reason },
+      workers: ['api'],
     }),
     managerReplicas: int(
       'How many pods of the manager run, which records anomalies, and deletes old indices, whosever they are: one, or none.',

@@ -1,4 +1,5 @@
 import { authtoken, database, logging, sections } from '../../engine/configuration/sections.ts';
+import { usualProcesses } from '../../engine/vocabulary/component.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
 import type { DataMap } from '../../formats/data.ts';
 import { Venus } from './kind.ts';
@@ -18,7 +19,7 @@ export const venus = defineService<Venus>({
   user: 'venus',
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'venus' }],
-  connections: () => ({ api: { processes: 2, pools: 1 }, manager: { processes: 1, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 }, manager: { processes: 1, pools: 1 } }),
   identity: {
     users: [{ name: 'venus', roles: ['service'] }],
     catalogue: [
@@ -41,7 +42,7 @@ export const venus = defineService<Venus>({
     main: {
       [conf]: {
         oslo: sections(logging, database(context, 'venus'), authtoken(context), {
-          DEFAULT: { api_paste_config: paste, osapi_venus_listen_port: port, osapi_venus_workers: 2 },
+          DEFAULT: { api_paste_config: paste, osapi_venus_listen_port: port, osapi_venus_workers: usualProcesses },
           elasticsearch: { url: context.spec.elasticsearchURL },
         }),
       },
@@ -54,6 +55,7 @@ export const venus = defineService<Venus>({
       workload: 'Deployment',
       image: 'venus-api',
       runs: { command: ['venus_api', '--config-file', conf] },
+      workers: { section: 'DEFAULT', option: 'osapi_venus_workers' },
       ports: { api: port },
       // The versions need no token.
       health: { get: '/', port: 'api' },

@@ -22,7 +22,7 @@ export const watcher = defineService<Watcher>({
   },
   databases: [{ name: 'watcher' }],
   connections: () => ({
-    api: { processes: 2, pools: 1 },
+    api: { pools: 1 },
     'decision-engine': { processes: 1, pools: 1 },
     applier: { processes: 1, pools: 1 },
   }),
@@ -46,7 +46,7 @@ export const watcher = defineService<Watcher>({
     api: {
       workload: 'Deployment',
       image: 'watcher-api',
-      runs: { wsgi: 'watcher.api.wsgi:initialize_wsgi_app()', processes: 2, threads: 1 },
+      runs: { wsgi: 'watcher.api.wsgi:initialize_wsgi_app()', threads: 1 },
       ports: { api: 9322 },
       // It has no /healthcheck; the versions need no token.
       health: { get: '/', port: 'api' },

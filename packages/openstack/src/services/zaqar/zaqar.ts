@@ -28,7 +28,7 @@ export const zaqar = defineService<Zaqar>({
   dependsOn: { databaseRef: 'steps', cacheRef: 'steps', keystoneRef: 'start' },
   databases: [{ name: 'zaqar' }],
   connections: ({ enableWebsocket = true }) => ({
-    api: { processes: 2, pools: 1 },
+    api: { pools: 1 },
     ...(enableWebsocket && { websocket: { processes: 1, pools: 1 } }),
   }),
   identity: {
@@ -73,7 +73,7 @@ export const zaqar = defineService<Zaqar>({
     api: {
       workload: 'Deployment',
       image: 'zaqar-wsgi',
-      runs: { wsgi: 'zaqar.transport.wsgi.app:application', processes: 2, threads: 1 },
+      runs: { wsgi: 'zaqar.transport.wsgi.app:application', threads: 1 },
       ports: { api: 8888 },
       health: { get: '/', port: 'api' },
       exposed: 'api',

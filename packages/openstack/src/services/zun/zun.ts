@@ -44,7 +44,7 @@ export const zun = defineService<Zun>({
   },
   databases: [{ name: 'zun' }],
   connections: ({ enableWebsocketProxy = true }) => ({
-    api: { processes: 2, pools: 1 },
+    api: { pools: 1 },
     ...(enableWebsocketProxy && { wsproxy: { processes: 1, pools: 1 } }),
   }),
   messaging: true,
@@ -94,7 +94,7 @@ export const zun = defineService<Zun>({
     api: {
       workload: 'Deployment',
       image: 'zun-api',
-      runs: { wsgi: 'zun.api.wsgi:init_application()', processes: 2, threads: 1 },
+      runs: { wsgi: 'zun.api.wsgi:init_application()', threads: 1 },
       ports: { api: 9517 },
       // The versions need no token.
       health: { get: '/', port: 'api' },

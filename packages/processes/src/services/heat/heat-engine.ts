@@ -34,7 +34,7 @@ export const heatEngine: ServiceProgram = {
     const messaging = new Messaging(context);
     checkConfig(context);
     const database = new Database(context, heatDatabase);
-    await respawning(context, async () => {
+    const run = async () => {
       context.log.info('heat.engine.service', 'Starting engine_worker (1.4) in engine');
       const id = uuid(context.process.random);
       await database.transaction('INSERT', (schema) =>
@@ -42,7 +42,9 @@ export const heatEngine: ServiceProgram = {
       );
       await Promise.race([messaging.serve('engine', engine(context, database)), terminated(context.process)]);
       await terminated(context.process);
-    });
+    };
+    // One worker is the process itself.
+    await respawning(context, run, { once: context.config.integer('DEFAULT', 'num_engine_workers') === 1 });
     return 0;
   },
 };

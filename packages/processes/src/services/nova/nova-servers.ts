@@ -33,7 +33,7 @@ export const novaConductor: ServiceProgram = {
     await new PlacementClient(context).test('nova.conductor.manager', 'some operations');
     return runService(context, {
       binary: 'nova-conductor',
-      workers: true,
+      workers: context.config.integer('conductor', 'workers'),
       topic: 'conductor',
       objects,
       messaging,
@@ -66,7 +66,7 @@ export const novaScheduler: ServiceProgram = {
     const spacing = config.integer('scheduler', 'discover_hosts_in_cells_interval');
     return runService(context, {
       binary: 'nova-scheduler',
-      workers: true,
+      workers: config.integer('scheduler', 'workers'),
       topic: 'scheduler',
       objects: objectsOf(context),
       messaging,

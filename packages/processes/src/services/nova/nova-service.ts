@@ -77,8 +77,8 @@ export interface RpcService {
   readonly objects: NovaObjects;
   readonly messaging: Messaging;
   readonly handler: RpcHandler;
-  /** Whether it forks workers, and looks for old computes itself; a nova-compute asks its conductor. */
-  readonly workers?: boolean;
+  /** How many workers it forks, NaN for one a processor, where it looks for old computes itself; a nova-compute asks its conductor. */
+  readonly workers?: number;
   /** Between finding the service's row and writing it. */
   readonly initHost?: (row: Row | undefined) => Promise<void>;
   /** After the row is there and before the service is reachable. */
@@ -89,8 +89,9 @@ export interface RpcService {
 
 /** Runs a service until SIGTERM. */
 export async function runService(context: ServiceContext, service: RpcService): Promise<number> {
-  if (service.workers === true) await checkComputeVersions(context, service.objects);
-  await respawning(context, () => runWorker(context, service), { once: service.workers !== true });
+  if (service.workers !== undefined) await checkComputeVersions(context, service.objects);
+  // One is the process itself.
+  await respawning(context, () => runWorker(context, service), { once: (service.workers ?? 1) === 1 });
   return 0;
 }
 

@@ -256,6 +256,19 @@ describe('nova', () => {
     expect(service.output()).toContain(`Table 'nova_api.cell_mappings' doesn't exist`);
   });
 
+  it.each([
+    [1, 0],
+    [2, undefined],
+  ])('of %i workers of nova-scheduler that cannot start the exit status is %s', async (workers, status) => {
+    const change = (text: string) => `${text}[scheduler]\nworkers = ${workers}\n`;
+    const { host, start } = await control({ '/etc/nova/nova.conf': change }, { synced: false });
+    const cellsAlone = setup.replace('\nnova-manage db sync', '');
+    expect((await host('jobs').run(['sh', '-ec', cellsAlone])).status).toBe(0);
+    const scheduler = await start('scheduler', 'nova-scheduler');
+    expect(scheduler.output()).toContain('Error starting thread.');
+    expect(scheduler.status()).toBe(status);
+  });
+
   it('metadata needs a backend for its cache that exists', async () => {
     const change = (text: string) => `${text}[cache]\nenabled = true\nbackend = dogpile.cache.pymemcached\n`;
     const { start } = await control({ '/etc/nova/nova.conf': change });
