@@ -68,6 +68,17 @@ describe('one field changes', () => {
     ]);
   });
 
+  test('processes of components whose files others read: their pods alone', async () => {
+    const { cloud } = await shared();
+    const components = { conductor: { processes: 1 }, 'cell-conductor': { processes: 1 } };
+    expect(await change(cloud, { nova: { components } })).toEqual([
+      'Deployment my-cloud-nova-cell1-conductor',
+      'Deployment my-cloud-nova-conductor',
+      'Pod my-cloud-nova-cell1-conductor',
+      'Pod my-cloud-nova-conductor',
+    ]);
+  });
+
   test('a field that ends in a config file: who mounts that file, and no node agent', async () => {
     const { cloud } = await shared();
     expect(await change(cloud, { keystone: { tokenExpiration: 7200 } })).toEqual([

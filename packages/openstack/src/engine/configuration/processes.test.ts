@@ -70,12 +70,14 @@ test('both APIs of Glance have the number of the one', () => {
 test.each([
   ['glance', 'api', 'OS_DEFAULT__WORKERS', /^workers = 2$/m],
   ['heat', 'engine', 'OS_DEFAULT__NUM_ENGINE_WORKERS', /^num_engine_workers = 2$/m],
+  ['magnum', 'conductor', 'OS_CONDUCTOR__WORKERS', /^\[conductor\]\n(\w.*\n)*workers = 1$/m],
   ['neutron', 'rpc-server', 'OS_DEFAULT__RPC_WORKERS', /^rpc_workers = 1$/m],
   // The hash ring of OVN is not remembered before so many workers of uwsgi are in it.
   ['neutron', 'server', 'OS_DEFAULT__API_WORKERS', /^api_workers = 2$/m],
   ['nova', 'scheduler', 'OS_SCHEDULER__WORKERS', /^\[scheduler\]\n(\w.*\n)*workers = 2$/m],
   ['nova', 'conductor', 'OS_CONDUCTOR__WORKERS', /^\[conductor\]\n(\w.*\n)*workers = 2$/m],
   ['nova', 'cell1-conductor', 'OS_CONDUCTOR__WORKERS', /^\[conductor\]\n(\w.*\n)*workers = 2$/m],
+  ['trove', 'conductor', 'OS_DEFAULT__TROVE_CONDUCTOR_WORKERS', /^trove_conductor_workers = 1$/m],
   ['venus', 'api', 'OS_DEFAULT__OSAPI_VENUS_WORKERS', /^osapi_venus_workers = 2$/m],
 ] as const)('%s %s: %s goes before the file', (sample, component, variable, line) => {
   const value = (asked: object) =>

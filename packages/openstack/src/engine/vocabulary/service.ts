@@ -108,7 +108,7 @@ export interface Database {
 export interface Connections {
   /** The processes that users may set the number of, in one pod; all of them where they may not. Default: `usualProcesses`. */
   readonly processes?: number;
-  /** oslo.service launches these: several have a parent beside them, and one has none (oslo_service/service.py, launch). */
+  /** oslo.service launches these: several have a parent beside them, and one has none (oslo_service/backend/eventlet/service.py, launch). */
   readonly launched?: true;
   /** Further processes of the pod, however many those are: a parent, those of sidecars. */
   readonly others?: number;

@@ -26,6 +26,7 @@ export const Magnum = defineApi({
       components: ['api', 'conductor'],
       counted: { conductor: 'conductorReplicas' },
       wsgi: ['api'],
+      workers: ['conductor'],
     }),
     conductorReplicas: int('How many pods of the conductor run, which makes, changes and deletes clusters.', {
       minimum: 0,

@@ -40,7 +40,7 @@ export const magnum = defineService<Magnum>({
     heatRef: 'cloud',
   },
   databases: [{ name: 'magnum' }],
-  connections: () => ({ api: { pools: 1 }, conductor: { processes: 1, pools: 1 } }),
+  connections: () => ({ api: { pools: 1 }, conductor: { processes: 1, launched: true, pools: 1 } }),
   messaging: true,
   identity: {
     users: [
@@ -100,6 +100,7 @@ export const magnum = defineService<Magnum>({
       replicas: context.spec.conductorReplicas ?? 1,
       config: 'conductor',
       runs: { command: ['magnum-conductor'] },
+      workers: { section: 'conductor', option: 'workers' },
       health: { connected: 'magnum-conductor', to: [`${context.broker.host}:${context.broker.port}`] },
       mounts: state,
       resources: { cpu: '25m', memory: '256Mi' },

@@ -52,6 +52,7 @@ export const Trove = defineApi({
       components: ['api', 'taskmanager', 'conductor'],
       counted: { taskmanager: 'taskManagerReplicas' },
       wsgi: ['api'],
+      workers: ['conductor'],
     }),
     taskManagerReplicas: int(
       'How many pods of the task manager run, which makes, changes and deletes database servers.',

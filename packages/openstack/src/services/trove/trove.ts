@@ -39,7 +39,7 @@ export const trove = defineService<Trove>({
   connections: () => ({
     api: { pools: 1 },
     taskmanager: { processes: 1, pools: 1 },
-    conductor: { processes: 1, pools: 1 },
+    conductor: { processes: 1, launched: true, pools: 1 },
   }),
   messaging: true,
   brokerUserGivenAway: true,
@@ -111,7 +111,10 @@ export const trove = defineService<Trove>({
       resources: { cpu: '50m', memory: '256Mi' },
     },
     taskmanager: worker(context, 'taskmanager', context.spec.taskManagerReplicas),
-    conductor: worker(context, 'conductor'),
+    conductor: {
+      ...worker(context, 'conductor'),
+      workers: { section: 'DEFAULT', option: 'trove_conductor_workers' },
+    },
   }),
   migrate: () => ({ image: 'trove-api', mounts: state, sync: ['trove-manage', 'db_sync'] }),
   jobs: (context) => [datastores(context)],

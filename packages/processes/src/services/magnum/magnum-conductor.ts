@@ -45,7 +45,7 @@ export const magnumConductor: ServiceProgram = {
           await database.transaction('INSERT', (schema) => tableOf(schema, 'magnum_service').set(host, row));
         } while (await pause(process, 60_000));
       },
-      { once: true },
+      { once: config.integer('conductor', 'workers') === 1 },
     );
     return 0;
   },

@@ -51,7 +51,7 @@ export const trove = model({
       },
     },
     'trove-taskmanager': server('taskmanager_queue'),
-    'trove-conductor': server('conductor_queue'),
+    'trove-conductor': server('conductor_queue', 'trove_conductor_workers'),
   },
   applications: { 'trove.cmd.app_wsgi:application': { takes: startTimes.troveApi, files: ['trove.conf'], serves } },
 });
@@ -74,7 +74,8 @@ async function configured(context: ServiceContext): Promise<Messaging> {
   return messaging;
 }
 
-function server(queue: string): ServiceProgram {
+/** `workers`: the option that says how many it forks; by default there are none. */
+function server(queue: string, workers?: string): ServiceProgram {
   return {
     takes: startTimes.troveServer,
     files: ['trove'],
@@ -89,7 +90,7 @@ function server(queue: string): ServiceProgram {
           await Promise.race([messaging.serve(topic, refuse), terminated(context.process)]);
           await terminated(context.process);
         },
-        { once: true },
+        { once: workers === undefined || context.config.integer('DEFAULT', workers) === 1 },
       );
       return 0;
     },
