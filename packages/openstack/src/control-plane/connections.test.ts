@@ -119,7 +119,7 @@ const settable: Readonly<Record<string, readonly string[]>> = {
   keystone: ['api'],
   glance: ['api'],
   placement: ['api'],
-  neutron: ['server', 'rpc-server'],
+  neutron: ['server'],
   nova: ['api', 'metadata', 'scheduler', 'conductor', 'cell-conductor'],
 };
 

@@ -71,7 +71,6 @@ test.each([
   ['glance', 'api', 'OS_DEFAULT__WORKERS', /^workers = 2$/m],
   ['heat', 'engine', 'OS_DEFAULT__NUM_ENGINE_WORKERS', /^num_engine_workers = 2$/m],
   ['magnum', 'conductor', 'OS_CONDUCTOR__WORKERS', /^\[conductor\]\n(\w.*\n)*workers = 1$/m],
-  ['neutron', 'rpc-server', 'OS_DEFAULT__RPC_WORKERS', /^rpc_workers = 1$/m],
   // The hash ring of OVN is not remembered before so many workers of uwsgi are in it.
   ['neutron', 'server', 'OS_DEFAULT__API_WORKERS', /^api_workers = 2$/m],
   ['nova', 'scheduler', 'OS_SCHEDULER__WORKERS', /^\[scheduler\]\n(\w.*\n)*workers = 2$/m],

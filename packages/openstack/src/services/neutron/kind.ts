@@ -44,7 +44,6 @@ export const Neutron = defineApi({
         components: ['server', 'periodic-workers', 'ovn-maintenance-worker', 'metadata-agent'],
         nodeAgents: ['metadata-agent'],
         wsgi: ['server'],
-        workers: ['rpc-server'],
       }),
       ...api('neutron'),
       release,
