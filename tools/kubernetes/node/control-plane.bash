@@ -8,7 +8,7 @@ run_api() {
     --listen-peer-urls=unix://etcd-peer:0 --initial-advertise-peer-urls=unix://etcd-peer:0 \
     --initial-cluster=default=unix://etcd-peer:0
 
-  run kube-apiserver env --chdir=/run/etcd GOGC=50 "$bin/kube-apiserver" \
+  run kube-apiserver env --chdir=/run/etcd "$bin/kube-apiserver" \
     --etcd-servers=unix://etcd:0 \
     --bind-address=0.0.0.0 --advertise-address="$node_address" --secure-port=6443 \
     --tls-cert-file="$pki/kube-apiserver.crt" --tls-private-key-file="$pki/kube-apiserver.key" --client-ca-file="$pki/ca.crt" \
