@@ -21,9 +21,10 @@ export const clouds: Readonly<Record<string, Record<string, unknown>>> = {
   identity: { ...withParts(), mariadb: { tls: { enabled: true } } },
   image: withParts('glance'),
   placement: { ...withParts('placement'), keystone: { tls: { enabled: true } } },
+  // In that of networks nobody is connected to the broker.
+  keys: { ...withParts('rabbitmq', 'barbican'), rabbitmq: { tls: { enabled: true } } },
   network,
   full: withParts(...optional),
-  keys: withParts('rabbitmq', 'barbican'),
   stacks: withParts('rabbitmq', 'heat'),
   audits: withParts(...optional, 'watcher'),
   leases: withParts(...optional, 'blazar'),
