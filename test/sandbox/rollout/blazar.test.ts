@@ -42,7 +42,12 @@ test('below a control plane that states it, a lease takes its host out of the po
   expect(await pools(cloud, token)).toEqual({ freepool: [] });
   await asked(cloud, token, 'POST', `${compute}/flavors`, { flavor: { name: 'tiny', vcpus: 1, ram: 64, disk: 1 } });
   expect(await boots(cloud, token)).toBe('ACTIVE');
-  await asked(cloud, token, 'POST', `${url}/os-hosts`, { name: 'node-1' });
+  const host = { name: 'node-1' };
+  expect(await ask(cloud, token, `${url}/os-hosts`, host)).toContain('found for host node-1');
+  const { servers } = await asked<{ servers: readonly { id: string }[] }>(cloud, token, 'GET', `${compute}/servers`);
+  for (const { id } of servers) await request(cloud, token, 'DELETE', `${compute}/servers/${id}`);
+  await cloud.clock.advance(60_000);
+  await asked(cloud, token, 'POST', `${url}/os-hosts`, host);
   expect(await pools(cloud, token)).toEqual({ freepool: ['node-1'] });
   const wanted = { name: 'week', reservations: [{ resource_type: 'physical:host', min: 1, max: 1 }] };
   const { lease } = await asked<{ lease: Record<string, string> }>(cloud, token, 'POST', `${url}/leases`, wanted);

@@ -43,7 +43,10 @@ async function use(process: Process): Promise<void> {
   const { IDENTITY_URL = '', PASSWORD = '', REGION = '', TYPES = '', HOST, DASHBOARD_URL, CONSOLE_URL } = process.env;
   const { token, project, catalog } = await login(process, IDENTITY_URL, PASSWORD);
   const made: Made = {};
-  for (const type of TYPES.split(' ')) {
+  const stated = TYPES.split(' ');
+  // A host is reserved before it has servers.
+  const types = new Set([...stated.filter((type) => type === 'reservation'), ...stated]);
+  for (const type of types) {
     for (const side of ['internal', 'public']) {
       const endpoints = catalog.flatMap((service) => (service.type === type ? service.endpoints : []));
       const { url } = endpoints.find((one) => one.interface === side && one.region_id === REGION) ?? {};

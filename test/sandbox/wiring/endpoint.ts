@@ -3,6 +3,8 @@ export interface Made {
   image?: unknown;
   network?: unknown;
   server?: unknown;
+  /** A lease that has all hosts. */
+  reservation?: unknown;
 }
 
 /** The API of a service as a user with a token asks it. Its methods throw what it answers beyond success. */

@@ -249,6 +249,7 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
     const { flavor } = await post('/flavors', { flavor: { name: 'tiny', vcpus: 1, ram: 64, disk: 1 } });
     const { server } = await post('/servers', {
       server: { name: 'guest', imageRef: made.image, flavorRef: flavor?.['id'], networks: [{ uuid: made.network }] },
+      'os:scheduler_hints': { reservation: made.reservation },
     });
     made.server = server?.['id'];
     // Longer than Nova waits for Neutron to say that the port is there.
@@ -264,6 +265,8 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
       remote_console: { protocol: 'vnc', type: 'novnc' },
     });
     await open(String(shown?.['url']));
+    const { aggregates = [] } = await get('/os-aggregates');
+    if (aggregates.some(({ name }) => name === 'rack')) return;
     const { aggregate } = await post('/os-aggregates', { aggregate: { name: 'rack' } });
     await post(`/os-aggregates/${String(aggregate?.['id'])}/action`, { add_host: { host } });
   },
@@ -356,7 +359,7 @@ async function useDevices({ get, post, wait }: Endpoint): Promise<void> {
 }
 
 /** Gives a host to who reserves it, and leases it. */
-async function useLeases({ get, post, wait, host: name }: Endpoint): Promise<void> {
+async function useLeases({ get, post, wait, host: name, made }: Endpoint): Promise<void> {
   const { hosts = [] } = await get('/os-hosts');
   if (hosts.length > 0) return;
   await post('/os-hosts', { name });
@@ -365,6 +368,7 @@ async function useLeases({ get, post, wait, host: name }: Endpoint): Promise<voi
   const { leases = [] } = await get('/leases');
   const { status } = leases.find(({ id }) => id === lease?.['id']) ?? {};
   if (status !== 'ACTIVE') throw new Error(`a lease is ${String(status)}`);
+  made.reservation = lease?.['reservation'];
 }
 
 /** Makes an audit, and starts the plan that it ends with; the hypervisors are in the picture of the cloud. */

@@ -1,5 +1,5 @@
 import { json } from '../http.ts';
-import { rowsOf } from '../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf } from '../infrastructure/mysql-protocol.ts';
 import { versions } from '../model/api.ts';
 import { migrated, revisions, says, sync, upgradeCheck } from '../model/manage.ts';
 import { model } from '../model/model.ts';
@@ -58,9 +58,12 @@ export const placement = model({
           { path: 'resource_classes', readOnly: true },
         ],
         routes: {
-          allocation_candidates: ({ store }) =>
+          allocation_candidates: ({ store, query }) =>
             store((schema) => {
-              const rows = rowsOf(schema, 'resource_providers').filter((row) => 'inventories' in row);
+              const wanted = query.get('member_of')?.replace('in:', '').split(',');
+              const isMember = (row: Row) =>
+                wanted === undefined || ((row['aggregates'] ?? []) as string[]).some((one) => wanted.includes(one));
+              const rows = rowsOf(schema, 'resource_providers').filter((row) => 'inventories' in row && isMember(row));
               return json(200, { provider_summaries: Object.fromEntries(rows.map(({ uuid }) => [uuid, {}])) });
             }),
         },

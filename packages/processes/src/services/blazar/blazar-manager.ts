@@ -1,4 +1,4 @@
-import { uuid } from '@openstack-operator/kube';
+import { sleep, uuid } from '@openstack-operator/kube';
 import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.ts';
 import type { ServiceProgram } from '../../model/program.ts';
 import type { Config } from '../../oslo/config.ts';
@@ -131,10 +131,22 @@ class Manager {
     if (to !== undefined) await act(to, 'add_host');
   }
 
+  /** Identifiers of the servers on a host. */
+  async #serversOn(host: string): Promise<string[]> {
+    const { servers = [] } = await this.#ask('compute', 'GET', `/servers?host=${host}&all_tenants=1`);
+    return servers.map(({ id }) => String(id));
+  }
+
   async #createHost(name: string): Promise<Row> {
     const { hypervisors = [] } = await this.#ask('compute', 'GET', '/os-hypervisors');
     if (!hypervisors.some((one) => one['hypervisor_hostname'] === name))
       throw new PythonError('blazar.manager.exceptions.HostNotFound', `Host '${name}' not found!`);
+    const servers = await this.#serversOn(name);
+    if (servers.length > 0)
+      throw new PythonError(
+        'blazar.manager.exceptions.HostHavingServers',
+        `Servers [${servers.join(', ')}] found for host ${name}`,
+      );
     await this.#ask('placement', 'POST', '/resource_providers', { name: `blazar_${name}` });
     await this.#move(name, undefined, 'freepool');
     return this.#save('computehosts', { id: String((await this.#rows('computehosts')).length + 1), name });
@@ -158,7 +170,13 @@ class Manager {
     const lease = (await this.#rows('leases')).find((one) => one['id'] === id);
     if (lease === undefined) throw new PythonError('blazar.manager.exceptions.LeaseNotFound', 'Lease not found');
     const { host, reservation } = lease as { host: string; reservation: string };
-    if (lease['status'] === 'ACTIVE') await this.#move(host, reservation, 'freepool');
+    if (lease['status'] === 'ACTIVE') {
+      const { clock, signal } = this.#context.process;
+      for (const server of await this.#serversOn(host)) await this.#ask('compute', 'DELETE', `/servers/${server}`);
+      // With servers a host does not leave its zone.
+      while ((await this.#serversOn(host)).length > 0) await sleep(clock, 5000, signal);
+      await this.#move(host, reservation, 'freepool');
+    }
     await this.#ask('compute', 'DELETE', `/os-aggregates/${await this.#pool(reservation)}`);
     await this.#database.transaction('DELETE', (schema) => tableOf(schema, 'leases').delete(id));
   }

@@ -11,7 +11,7 @@ import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { actOnServer } from './nova-actions.ts';
-import { changeHosts } from './nova-aggregates.ts';
+import { aggregateRules, changeHosts, leaveAggregates, listZones, zonesOfHosts } from './nova-aggregates.ts';
 import { cell0, cellsOf, gather, inApi, inCell, novaApiDatabase } from './nova-cells.ts';
 import { remoteConsole } from './nova-consoles.ts';
 import { createServer, demandInstance, externalEvents, shownServer } from './nova-instances.ts';
@@ -44,7 +44,7 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
       '/v2': json(200, { version: { ...old, id: 'v2' } }),
       '/v2.1': json(200, { version: current }),
     },
-    words: { body: namedFault },
+    words: { body: namedFault, conflict: (_item, { name }) => `Aggregate ${String(name)} already exists.` },
     database: novaApiDatabase,
     collections: [
       {
@@ -60,8 +60,10 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
         item: 'aggregate',
         created: 200,
         defaults: { hosts: [] },
-        identify: (_use, rows) => rows.size + 1,
+        identify: (_use, rows) => Math.max(0, ...[...rows.keys()].map(Number)) + 1,
+        unique: [['name']],
         saving: (row, { random }) => void (row['uuid'] ??= uuid(random)),
+        ...aggregateRules,
       },
     ],
     policies: {
@@ -80,6 +82,7 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
       'os-hypervisors': () => hypervisors(context),
       'os-migrations': ({ query }) => migrations(context, query.get('host')),
       'os-server-external-events': (call) => externalEvents(context, call),
+      'os-availability-zone': () => listZones(context),
       'os-aggregates': (call) => (call.part === 'action' ? changeHosts(context, call) : undefined),
     },
   });
@@ -111,6 +114,7 @@ const statuses: Readonly<Record<string, string>> = {
 
 async function services(context: ServiceContext, { request, query, id, body }: Call): Promise<HttpReply> {
   const rows = await gather(context, (schema) => rowsOf(schema, 'services'));
+  const zoneOf = await zonesOfHosts(context);
   const shown = rows
     // The API's own services have no topic and are not listed.
     .filter((row) => row['topic'] !== null)
@@ -119,7 +123,7 @@ async function services(context: ServiceContext, { request, query, id, body }: C
       id: row['uuid'],
       binary: row['binary'],
       host: row['host'],
-      zone: row['binary'] === 'nova-compute' ? 'nova' : 'internal',
+      zone: row['binary'] === 'nova-compute' ? zoneOf(String(row['host'])) : 'internal',
       status: row['disabled'] === true ? 'disabled' : 'enabled',
       disabled_reason: row['disabled_reason'] ?? null,
       state: isUp(context, row) ? 'up' : 'down',
@@ -174,6 +178,7 @@ async function deleteService(
       409,
       'Unable to delete compute service that is hosting instances. Migrate or delete the instances first.',
     );
+  await leaveAggregates(context, host);
   const placement = new PlacementClient(context);
   for (const node of gone) await placement.remove(node);
   await inApi(context, 'UPDATE', (schema) => tableOf(schema, 'host_mappings').delete(host));

@@ -2,6 +2,7 @@ import { type Row, rowsOf, tableOf } from '../../infrastructure/mysql-protocol.t
 import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
+import { aggregatesIn } from './nova-aggregates.ts';
 import { type CellMapping, cell0, cellsOf, inApi, inCell } from './nova-cells.ts';
 import { passes } from './nova-filters.ts';
 import { isUp } from './nova-service.ts';
@@ -19,6 +20,8 @@ export interface BuildRequest {
   readonly disks: readonly Disk[];
   /** The reservation whose hosts are wanted. */
   readonly reservation?: string | undefined;
+  /** The zone that it stays in. */
+  readonly zone?: string | undefined;
 }
 
 /** A volume that a server has from its beginning, or what one is made of: a row of its own, once the server has a cell. */
@@ -36,7 +39,7 @@ export interface Disk {
 }
 
 /** What a host is wanted for: a server that is built, or one that leaves its own. */
-export interface PlacementRequest extends Pick<BuildRequest, 'uuid' | 'reservation'> {
+export interface PlacementRequest extends Pick<BuildRequest, 'uuid' | 'reservation' | 'zone'> {
   /** Hosts that are not meant. */
   readonly ignored?: readonly string[];
   /** The cell that it stays in. */
@@ -68,7 +71,8 @@ export async function selectDestination(
   request: PlacementRequest,
 ): Promise<Selection> {
   const { log } = context;
-  const providers = await placement.candidates();
+  const { zone } = request;
+  const providers = await placement.candidates(zone === undefined ? [] : await aggregatesIn(context, zone));
   if (providers.length === 0) {
     log.info(
       'nova.scheduler.manager',

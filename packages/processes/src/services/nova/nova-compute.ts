@@ -24,6 +24,7 @@ import { type NovaObjects, remoteObjects, serviceVersion } from './nova-objects.
 import { hostOf, runService, waitForConductor } from './nova-service.ts';
 import { spawn, startDomain } from './nova-spawn.ts';
 import { PlacementClient } from './placement-client.ts';
+import { providerTraits } from './provider-config.ts';
 import type { RequestContext } from './user-client.ts';
 
 /**
@@ -60,6 +61,7 @@ class Compute {
   readonly #hypervisor: Hypervisor;
   readonly #plugs = new Map<string, { word: Promise<void>; done: () => void }>();
   #uuid: string | undefined;
+  #traits: readonly string[] = [];
   #placement: PlacementClient | undefined;
 
   constructor(context: CommandContext) {
@@ -77,6 +79,7 @@ class Compute {
 
   async run(): Promise<number> {
     const { process, log } = this.#context;
+    this.#traits = providerTraits(this.#context);
     await waitForConductor(this.#context, this.#objects);
     if (process.signal.aborted) return 0;
     await this.#loadManager();
@@ -335,7 +338,11 @@ class Compute {
           `Compute node record created for ${this.#host}:${hypervisor.hostname} with uuid: ${uuid}`,
         );
       }
-      await this.#placement?.update({ uuid, name: hypervisor.hostname }, inventoryOf(this.#context, hypervisor));
+      await this.#placement?.update(
+        { uuid, name: hypervisor.hostname },
+        inventoryOf(this.#context, hypervisor),
+        this.#traits,
+      );
     } catch (error) {
       if (!(error instanceof PythonError)) throw error;
       if (startup && error.type !== 'nova.exception.ResourceProviderCreationFailed') throw error;

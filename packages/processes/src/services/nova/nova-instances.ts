@@ -7,6 +7,7 @@ import { Fault } from '../../model/fault.ts';
 import { Messaging } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
+import { isZone } from './nova-aggregates.ts';
 import type { BuildRequest } from './nova-build.ts';
 import { type CellMapping, cellsOf, inApi, inCell } from './nova-cells.ts';
 import { type AskedDisk, reserveDisks } from './nova-reservations.ts';
@@ -24,17 +25,21 @@ export async function createServer(
       imageRef?: string;
       flavorRef?: string;
       networks?: readonly { uuid: string }[] | 'none';
+      availability_zone?: string;
       block_device_mapping_v2?: readonly AskedDisk[];
     };
   };
   const { 'os:scheduler_hints': hints = {} } = body as { 'os:scheduler_hints'?: { reservation?: string } };
   const { name = 'server', imageRef, flavorRef = '', networks = 'none', block_device_mapping_v2: mapping } = server;
+  const { availability_zone: zone } = server;
   const user = userOf(identity);
   const absent = (what: string): Fault => new Fault(400, `${what} could not be found.`);
   const flavor = await inApi(context, 'SELECT', (schema) => tableOf(schema, 'flavors').get(flavorRef));
   if (flavor === undefined) throw absent(`Flavor ${flavorRef}`);
   if (imageRef !== undefined && !(await exists(context, user, 'glance', 'image', `/v2/images/${imageRef}`)))
     throw absent(`Image ${imageRef}`);
+  if (zone !== undefined && !(await isZone(context, zone)))
+    throw new Fault(400, 'The requested availability zone is not available');
   const wanted = networks === 'none' ? [] : networks.map(({ uuid }) => uuid);
   for (const network of wanted) {
     if (!(await exists(context, user, 'neutron', 'network', `/v2.0/networks/${network}`)))
@@ -42,7 +47,7 @@ export async function createServer(
   }
   const id = uuid(context.process.random);
   const disks = await reserveDisks(context, user, id, mapping);
-  const asked = { name, image: imageRef, networks: wanted, user, disks, reservation: hints.reservation };
+  const asked = { name, image: imageRef, networks: wanted, user, disks, reservation: hints.reservation, zone };
   const build: BuildRequest = { uuid: id, ...asked };
   await inApi(context, 'INSERT', (schema) => {
     tableOf(schema, 'build_requests').set(build.uuid, { uuid: build.uuid, name, project_id: user.project, disks });

@@ -5,6 +5,7 @@ import { Database } from '../../oslo/database.ts';
 import type { ProjectDatabase } from '../../oslo/project-database.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import { startTimes } from '../../start-times.ts';
+import { syncAggregates } from './nova-aggregates.ts';
 import { archiveDeletedRows, purgeShadowRows } from './nova-archive.ts';
 import { createCell, listCells, listHosts, mapCell0, updateCell } from './nova-cell-commands.ts';
 import { cell0, cellsOf, inCell, novaApiDatabase, novaDatabase } from './nova-cells.ts';
@@ -32,6 +33,7 @@ export const novaManage: ManageProgram = {
       flags: 'all verbose all-cells',
       values: 'before',
     },
+    'placement sync_aggregates': { run: syncAggregates, flags: 'verbose' },
     'cell_v2 map_cell0': { run: mapCell0, values: 'database_connection' },
     'cell_v2 create_cell': {
       run: createCell,

@@ -71,7 +71,16 @@ export class PlacementClient {
   }
 
   /** Puts the provider of that name into an aggregate. @throws PythonError */
-  async addToAggregate(name: string, aggregate: string): Promise<void> {
+  addToAggregate(name: string, aggregate: string): Promise<void> {
+    return this.#changeAggregates(name, (before) => [...new Set([...before, aggregate])]);
+  }
+
+  /** Takes the provider of that name out of an aggregate. @throws PythonError */
+  removeFromAggregate(name: string, aggregate: string): Promise<void> {
+    return this.#changeAggregates(name, (before) => before.filter((one) => one !== aggregate));
+  }
+
+  async #changeAggregates(name: string, change: (before: readonly string[]) => string[]): Promise<void> {
     const found = await this.#request('GET', `/resource_providers?name=${name}`);
     if (found.status >= 400)
       this.#context.log.warning(
@@ -81,10 +90,11 @@ export class PlacementClient {
     const { resource_providers: [provider] = [] } = JSON.parse(found.body ?? '{}') as { resource_providers?: Row[] };
     if (provider === undefined)
       throw new PythonError('nova.exception.ResourceProviderNotFound', `No such resource provider ${name}.`);
-    await this.#request('PUT', `/resource_providers/${String(provider['uuid'])}/aggregates`, {
-      resource_provider_generation: provider['generation'],
-      aggregates: [aggregate],
-    });
+    const path = `/resource_providers/${String(provider['uuid'])}/aggregates`;
+    const { body = '{}' } = await this.#request('GET', path);
+    const { aggregates: before = [], ...generation } = JSON.parse(body) as { aggregates?: string[] };
+    const aggregates = change(before);
+    if (aggregates.length !== before.length) await this.#request('PUT', path, { ...generation, aggregates });
   }
 
   /** Deletes the provider of a compute node, with what is claimed of it. @throws PythonError of keystoneauth */
@@ -97,9 +107,10 @@ export class PlacementClient {
     return this.#session.request(method, `${await this.open()}${path}`, body);
   }
 
-  /** Providers that have room. @throws PythonError of keystoneauth */
-  async candidates(): Promise<string[]> {
-    const reply = await this.#request('GET', '/allocation_candidates?resources=VCPU:1');
+  /** Providers that have room, in one of these aggregates where there are any. @throws PythonError of keystoneauth */
+  async candidates(aggregates: readonly string[] = []): Promise<string[]> {
+    const members = aggregates.length === 0 ? '' : `&member_of=in:${aggregates.join(',')}`;
+    const reply = await this.#request('GET', `/allocation_candidates?resources=VCPU:1${members}`);
     if (reply.status >= 400) throw httpError(reply, '0');
     const { provider_summaries: summaries } = JSON.parse(reply.body ?? '{}') as { provider_summaries: Row };
     return Object.keys(summaries);
@@ -112,8 +123,20 @@ export class PlacementClient {
     if (reply.status >= 400) throw httpError(reply, '0');
   }
 
+  /** Those that it has stay, whoever has put them there. */
+  async #addTraits(provider: string, traits: readonly string[]): Promise<void> {
+    const { body = '{}' } = await this.#request('GET', `${provider}/traits`);
+    const { traits: before = [], ...generation } = JSON.parse(body) as { traits?: string[] };
+    const all = [...new Set([...before, ...traits])];
+    if (all.length > before.length) await this.#request('PUT', `${provider}/traits`, { ...generation, traits: all });
+  }
+
   /** Makes or updates the provider of a compute node. Told whether Placement took it; reasons are in the log. */
-  async update(provider: { uuid: string; name: string }, inventories: Row): Promise<boolean> {
+  async update(
+    provider: { uuid: string; name: string },
+    inventories: Row,
+    traits: readonly string[],
+  ): Promise<boolean> {
     const { log } = this.#context;
     const { uuid, name } = provider;
     const path = `/resource_providers/${uuid}`;
@@ -137,6 +160,7 @@ export class PlacementClient {
         fail(reply, 'retrieve resource provider tree from', 'Retrieval', `get resource provider with UUID ${uuid}`);
       const { body = '{}' } = await this.#request('GET', `${path}/inventories`);
       const { inventories: known, ...generation } = JSON.parse(body) as Row;
+      if (traits.length > 0) await this.#addTraits(path, traits);
       if (JSON.stringify(known) === JSON.stringify(inventories)) return true;
       return (await this.#request('PUT', `${path}/inventories`, { ...generation, inventories })).status < 300;
     } catch (error) {
