@@ -86,21 +86,22 @@ export class Compositions {
 const known = new WeakMap<StoredObject, StoredObject>();
 
 /**
- * What somebody wants of an object, without what has become of it: of that compose may know of which cloud it is, what
- * its Jobs have found, and when its data have begun anew.
+ * What compose may know of a status: of which cloud the resource is, what its Jobs have found, which members they did not bring
+ * where they belong, and when its data have begun anew.
  */
+const composedBy = ['cloud', 'found', 'refusedMembers', 'data'] as const;
+
+/** What somebody wants of an object, without what has become of it. */
 function stated(object: StoredObject): StoredObject {
   const before = known.get(object);
   if (before !== undefined) return before;
   const { apiVersion, kind, metadata, spec, status } = object;
   const { name, namespace, uid, generation, labels, annotations, ownerReferences } = metadata;
   const kept = { name, namespace, uid, generation, labels, annotations, ownerReferences };
-  const { cloud, found, data } = (status ?? {}) as { cloud?: string; found?: unknown; data?: string };
-  const remembered = {
-    ...(cloud === undefined ? {} : { cloud }),
-    ...(found === undefined ? {} : { found }),
-    ...(data === undefined ? {} : { data }),
-  };
+  const all = (status ?? {}) as Readonly<Record<string, unknown>>;
+  const remembered = Object.fromEntries(
+    composedBy.flatMap((field) => (all[field] === undefined ? [] : [[field, all[field]]])),
+  );
   const defined = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
   const result = {
     apiVersion,

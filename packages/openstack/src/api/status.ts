@@ -180,6 +180,13 @@ export const found = map(
   { maxProperties: 16 },
 );
 
+/** Members of what a service keeps in itself that are not where they belong. */
+export const refusedMembers = array(
+  'Members of what the service keeps for the resource that it did not take in or let go, and why, such as hosts of zones.',
+  string('Which, and why.', { maxLength: 2048 }),
+  { maxItems: 16 },
+);
+
 /** Endpoints of all services of a cloud. */
 export const serviceEndpoints = map(
   'Public URLs of the APIs in the catalogue, by service.',

@@ -1,6 +1,7 @@
 import type { Clock } from '@openstack-operator/kube';
 import { type Http, patient, trusting } from './http.ts';
 import { type IdentityRecords, keepIdentityRecords, removeIdentityRecords } from './keystone.ts';
+import { keepMemberRecords, type MemberRecords } from './members.ts';
 import { type BrokerRecords, keepBrokerRecords, removeBrokerRecords } from './rabbitmq.ts';
 import { keepResourceRecords, type ResourceRecords, removeResourceRecords } from './resources.ts';
 
@@ -16,13 +17,19 @@ export interface RecordsWorld {
 }
 
 /** What is done with a list (`ca`: who has signed the certificate of its server, as PEM), by its target; says in words what it changed, and tells what others have to know. */
-type Workers = Readonly<Record<string, (records: never, http: Http, tell?: Tell) => Promise<string[]>>>;
+type Workers = Readonly<
+  Record<
+    string,
+    (records: never, http: Http, tell: Tell, time: Pick<RecordsWorld, 'clock' | 'signal'>) => Promise<string[]>
+  >
+>;
 type Tell = (line: string) => void;
 
 const keepers: Workers = {
   keystone: (records: IdentityRecords, http, tell) => keepIdentityRecords(records, http, tell),
   rabbitmq: (records: BrokerRecords, http) => keepBrokerRecords(records, http),
   openstack: (records: ResourceRecords, http, tell) => keepResourceRecords(records, http, tell),
+  members: (records: MemberRecords, http, tell, time) => keepMemberRecords(records, http, tell, time),
 };
 
 const removers: Workers = {
@@ -88,11 +95,11 @@ async function work(
   workers: Workers,
   target: string,
   file: string,
-  { tell, ...world }: RecordsWorld & { readonly tell?: Tell },
+  { tell, ...world }: RecordsWorld & { readonly tell: Tell },
 ): Promise<string[]> {
   const records = JSON.parse(world.read(file)) as { readonly ca?: string };
   const http = trusting(world.http, records.ca);
-  return (await workers[target]?.(records as never, patient(http, world.clock, 60, world.signal), tell)) ?? [];
+  return (await workers[target]?.(records as never, patient(http, world.clock, 60, world.signal), tell, world)) ?? [];
 }
 
 function usage(world: RecordsWorld): number {

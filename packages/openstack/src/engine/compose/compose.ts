@@ -22,6 +22,7 @@ import type { Quorum } from '../vocabulary/component.ts';
 import { type Context, contextOf, externalOf } from '../vocabulary/context.ts';
 import { mentionsOf, neededBy, ownOffer } from '../vocabulary/dependencies.ts';
 import { unservedProblems } from '../vocabulary/foreign-kinds.ts';
+import { memberTells, refusedMembers } from '../vocabulary/memberships.ts';
 import { addMigration } from '../vocabulary/migration.ts';
 import type { Job, Service, Staying } from '../vocabulary/service.ts';
 import type { Desired, Problem, Step } from '../vocabulary/step.ts';
@@ -144,9 +145,11 @@ function composeWith<R extends ServiceResource>(
       ),
     ),
     tells: new Map(
-      [...(service.jobs?.(context) ?? []), ...(service.schedules?.(context) ?? [])].flatMap(({ suffix, tells }) =>
-        tells ? [[context.named(suffix), tells] as const] : [],
-      ),
+      [
+        ...(service.jobs?.(context) ?? []),
+        ...(service.schedules?.(context) ?? []),
+        ...memberTells({ service: service as unknown as Service, context }),
+      ].flatMap(({ suffix, tells }) => (tells ? [[context.named(suffix), tells] as const] : [])),
     ),
     ...quorumOf(service as unknown as Service, context),
     ...(service.kind.status.schema.properties?.['data'] === undefined ? {} : { tellsData: true }),
@@ -282,6 +285,8 @@ function draftsOf(
   addComponents(assembly);
   const registration = addRecords(assembly, 'registration');
   const resources = addRecords(assembly, 'resources');
+  const refused = refusedMembers(assembly);
+  if (refused.length > 0) drafts.tell('ResourcesReady', { degraded: refused });
   const audit = recordsAudit(assembly, [...data, ...registration, ...resources]);
   for (const schedule of [...audit, ...(service.schedules?.(context) ?? [])]) addSchedule(assembly, schedule);
 

@@ -26,7 +26,7 @@ export const auditSuffix = 'records-audit';
 export const deregistrationSuffix = 'deregister';
 
 /** Components of the Jobs that keep records outside of Kubernetes. */
-export const recordsJobs: readonly string[] = ['db-create', 'mq-create', 'endpoint-create'];
+export const recordsJobs: readonly string[] = ['db-create', 'mq-create', 'endpoint-create', 'member-create'];
 
 /** Labels of every object: who it belongs to. `component` is absent on what all components share. */
 export function labelsOf(service: string, instance: string, component?: string): Record<string, string> {

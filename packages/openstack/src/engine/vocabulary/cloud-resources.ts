@@ -1,6 +1,7 @@
 import { secretReference } from '../../oslo/references.ts';
 import { offerBy } from './dependencies.ts';
 import type { Keeping, Kept } from './keeping.ts';
+import type { MembersApi } from './memberships.ts';
 import { recordsFile } from './records.ts';
 import type { Found } from './service.ts';
 import type { ReferenceField, ServiceResource } from './surroundings.ts';
@@ -62,6 +63,8 @@ export interface ResourceApi {
   readonly meanwhile?: Readonly<Record<string, unknown>>;
   /** An attribute that is a map, whose keys stand beside the other attributes when one is made or changed. */
   readonly spread?: string;
+  /** How members come and go, of what has any (`Service.memberships`). */
+  readonly members?: MembersApi;
   /** Attributes that are written by themselves. */
   readonly writes?: Readonly<Record<string, AttributeWrite>>;
 }

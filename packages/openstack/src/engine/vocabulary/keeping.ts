@@ -3,6 +3,7 @@ import { resourceRecords } from './cloud-resources.ts';
 import type { Component, Runs } from './component.ts';
 import type { Context } from './context.ts';
 import { fieldFor, offerBy, ownOffer, uses } from './dependencies.ts';
+import { memberRecords } from './memberships.ts';
 import { type Capability, capabilities, type Service } from './service.ts';
 import type { ReferenceField } from './surroundings.ts';
 
@@ -34,8 +35,8 @@ export interface Keeping {
    * back with `deletionPolicy: Delete` only.
    */
   readonly holds: 'data' | 'registration' | 'resources';
-  /** Whether there is something to keep of a service. */
-  readonly concerns: (service: Service) => boolean;
+  /** Whether there is something to keep of a resource of a service. */
+  readonly concerns: (service: Service, spec: object) => boolean;
   /** Name of a file -> text, with references to Secrets. */
   readonly list: (kept: Kept) => Readonly<Record<string, string>>;
   /** What of it is found, and remembered in the status: the kind and the name of each. */
@@ -69,8 +70,9 @@ export function keepingsOf(service: Service, spec: object): readonly KeepingOf[]
     const field = fieldFor(service, capability);
     const keeping = (field === undefined ? ownOffer(service, capability) : offerBy(service, field))?.keeps;
     const isThere = field === undefined || uses(service, capability, spec);
-    return isThere && keeping?.concerns(service) === true ? [{ capability, keeping, field }] : [];
+    return isThere && keeping?.concerns(service, spec) === true ? [{ capability, keeping, field }] : [];
   });
-  if (!resourceRecords.concerns(service)) return kept;
-  return [...kept, { capability: 'identity', keeping: resourceRecords, field: fieldFor(service, 'identity') }];
+  const field = fieldFor(service, 'identity');
+  const own = [resourceRecords, memberRecords].filter(({ concerns }) => concerns(service, spec));
+  return [...kept, ...own.map((keeping): KeepingOf => ({ capability: 'identity', keeping, field }))];
 }

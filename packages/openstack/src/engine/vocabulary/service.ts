@@ -20,6 +20,7 @@ import type { Forgetting } from './forgetting.ts';
 import type { Identity } from './identity.ts';
 import type { IssuedCertificate } from './issued.ts';
 import type { Keeping } from './keeping.ts';
+import type { Memberships } from './memberships.ts';
 import type { Migration } from './migration.ts';
 import type { ClaimedGroup, RoleGroups, RolledGroup } from './node-groups.ts';
 import type { Listening } from './notifications.ts';
@@ -313,6 +314,11 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly peers?: readonly Service[];
   /** What it has in others of its cloud, or in itself: networks, flavours, types. Each comes after what its attributes refer to. */
   readonly resources?: (context: Context<R>) => readonly CloudResource[];
+  /** What it keeps in itself with members that come and go, for a spec that states any. */
+  readonly memberships?: {
+    readonly stated: (spec: NonNullable<R['spec']>) => boolean;
+    readonly of: (context: Context<R>) => Memberships;
+  };
   /** Options that users cannot set, beside those that no service lets them: section -> option -> the field instead. */
   readonly owned?: OwnedOptions;
   /** Set name -> files. Secrets are written as references; the engine chooses the carrier. */
