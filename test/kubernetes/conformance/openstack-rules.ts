@@ -317,12 +317,23 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { nodeGroups: [{ name: 'a', guests: {} }] },
     { nodeGroups: [{ name: 'a', guests: { cpus: 2 } }] },
   ),
-  refused(
-    Nova,
-    'spec.nodeGroups[0].availabilityZone',
-    'availabilityZone is not offered by this version',
-    { nodeGroups: [{ name: 'a', availabilityZone: 'west' }] },
-    { nodeGroups: [{ name: 'a' }] },
+  ...['west:1', ' west', 'west ', 'wést', 'we\tst', ''].map((availabilityZone) =>
+    refused(
+      Nova,
+      'spec.nodeGroups[0].availabilityZone',
+      "expected printable ASCII without ':', and no space at either end",
+      { nodeGroups: [{ name: 'a', availabilityZone }] },
+      { nodeGroups: [{ name: 'a', availabilityZone: 'west 1' }] },
+    ),
+  ),
+  ...['HW_CPU_X86_AVX2', 'CUSTOM_', 'CUSTOM_ssd', 'CUSTOM_A-B'].map((trait) =>
+    refused(
+      Nova,
+      'spec.nodeGroups[0].traits[0]',
+      'expected CUSTOM_, and A-Z, 0-9 and _',
+      { nodeGroups: [{ name: 'a', traits: [trait] }] },
+      { nodeGroups: [{ name: 'a', traits: ['CUSTOM_SSD_2'] }] },
+    ),
   ),
   refused(OpenStackControlPlane, 'spec.storageBackend', notYet, { storageBackend: 'lvm' }, { storageBackend: 'pvc' }),
   refused(OpenStackControlPlane, 'spec.networkBackend', notYet, { networkBackend: 'ovs' }, { networkBackend: 'ovn' }),

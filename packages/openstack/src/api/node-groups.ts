@@ -75,7 +75,7 @@ export const groupMaxUnavailable = int(
 
 /** Where the tunnels of a group's nodes begin. */
 export const tunnelNetwork = string(
-  'Network of the tunnels between nodes, such as 192.0.2.0/24: each node has an address in it. A change moves the tunnels of running guests. If absent, the address of the node in Kubernetes.',
+  'Network of the tunnels between nodes, such as 192.0.2.0/24. Each node has an address in it. A change moves the tunnels of running guests. If absent, the address of the node in Kubernetes.',
   { maxLength: 64, form: { pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}$', expected: 'a network such as 192.0.2.0/24' } },
 );
 

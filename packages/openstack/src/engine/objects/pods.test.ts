@@ -92,6 +92,7 @@ test('what calls out to other servers has a deadline, a migration has none', () 
     'nova-cell-setup': undefined,
     'nova-db-sync': undefined,
     'nova-host-discovery': undefined,
+    'nova-member-create': 900,
   });
 });
 

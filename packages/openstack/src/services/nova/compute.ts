@@ -16,6 +16,7 @@ import { guestVariables, libvirtRequests, ownedByGuests } from './guests.ts';
 import type { NodeGroup, Nova } from './kind.ts';
 import { libvirtPort, migratesLive, migrationMount, migrationSecret, ownName } from './live-migration.ts';
 import { ownState, startCompute, startComputeWithin, startLibvirt, startVirtlogd } from './scripts.ts';
+import { traitFile, traitProblems } from './traits.ts';
 
 /** The node groups: those of the spec, else one named `default`. */
 export function groupsOf({ nodeGroups }: Pick<Nova['spec'], 'nodeGroups'>): readonly NodeGroup[] {
@@ -34,7 +35,7 @@ export function groupProblems(context: Context<Nova>): string[] {
   const { spec, resource } = context;
   const cells = cellsOf(context).map(({ name }) => name);
   const alone = rootOf(resource) === undefined;
-  return groupsOf(spec).flatMap(({ name, cell, guests, bridgeMappings, tunnelNetwork, gateway }) => {
+  return groupsOf(spec).flatMap(({ name, cell, guests, bridgeMappings, tunnelNetwork, gateway, traits, config }) => {
     const at = `spec.nodeGroups[name=${name}]`;
     const stray = [
       ...(bridgeMappings === undefined ? [] : ['bridgeMappings']),
@@ -48,6 +49,7 @@ export function groupProblems(context: Context<Nova>): string[] {
       ...(guests === undefined || spec.components?.libvirt?.resources === undefined
         ? []
         : [`${at}.guests: conflicts with spec.components.libvirt.resources; remove one of the two`]),
+      ...(traits === undefined ? [] : traitProblems(at, [spec.config, config])),
       ...(alone ? stray : []).map(
         (field) => `${at}.${field}: without a control plane, set it in spec.nodeGroups of the OVNNetwork`,
       ),
@@ -69,19 +71,21 @@ interface Hypervisor extends GroupAgents {
   readonly cell: Cell;
   readonly config: NodeGroup['config'];
   readonly guests: NodeGroup['guests'];
+  readonly traits: NodeGroup['traits'];
 }
 
 /** What the hypervisors of each group are. */
 function hypervisors(context: Context<Nova>): Hypervisor[] {
   const { spec } = context;
   const cells = cellsOf(context);
-  return groupsOf(spec).map(({ name, virtType, cell, config, guests }) => ({
+  return groupsOf(spec).map(({ name, virtType, cell, config, guests, traits }) => ({
     ...agentsOf(name),
     name,
     virtType: virtType ?? spec.virtType ?? 'kvm',
     cell: cells.find((one) => one.name === cell) ?? (cells[0] as Cell),
     config,
     guests,
+    traits,
   }));
 }
 
@@ -97,10 +101,11 @@ export function computeSecrets(context: Context<Nova>): GeneratedSecret[] {
 
 /** One set of configuration for each group. */
 export function computeAgents(context: Context<Nova>): ComputeAgents[] {
-  return hypervisors(context).map(({ suffix, name, virtType, cell, config, guests }) => ({
+  return hypervisors(context).map(({ suffix, name, virtType, cell, config, guests, traits }) => ({
     config: `compute${suffix}`,
     virtType,
     cell,
+    files: traits === undefined ? {} : traitFile(traits),
     user: [{ path: `spec.nodeGroups[name=${name}].config`, config, owned: ownedByGuests(guests) }],
   }));
 }

@@ -64,6 +64,8 @@ export interface ComputeAgents {
   readonly config: string;
   readonly virtType: 'kvm' | 'qemu';
   readonly cell: Cell;
+  /** Files of their own beside nova.conf. */
+  readonly files: ConfigFiles;
   /** What users say of their groups. */
   readonly user: readonly UserLayer[];
 }
@@ -195,6 +197,7 @@ function computeFiles(context: Context<Nova>, agents: ComputeAgents): ConfigFile
       takes: isOfCompute,
       more: agents.user,
     },
+    ...agents.files,
     ...diskFiles(context),
     ...(migratesCold(context.spec) ? sshClient : {}),
   };

@@ -5,6 +5,7 @@ import { cellsOf, databaseTemplate, mappingOf } from './cells.ts';
 import { computeNodes } from './compute.ts';
 import type { Nova } from './kind.ts';
 import { hostDiscovery, setUpCells } from './scripts.ts';
+import { statesZones } from './zones.ts';
 
 const state = [{ path: '/var/lib/nova', scratch: true }] as const;
 
@@ -53,7 +54,7 @@ export function novaJobs(context: Context<Nova>): Job[] {
       image: 'nova-conductor',
       config: `${first?.name}-manage`,
       mounts: state,
-      ...hostDiscovery(nodes),
+      ...hostDiscovery(nodes, statesZones(context.spec)),
     },
   ];
 }

@@ -14,8 +14,29 @@ import {
 import { serviceRef } from '../../api/references.ts';
 import { days, passwordRotationDays, recordsAudit, schedule, suspend } from '../../api/schedules.ts';
 import { nodeSelector } from '../../api/scheduling.ts';
-import { array, bool, choice, type Infer, int, object, required, rule, string, transition } from '../../api/schema.ts';
-import { authorities, claimedHosts, cloud, common, endpoints, lasting, phase } from '../../api/status.ts';
+import {
+  array,
+  bool,
+  choice,
+  type Form,
+  type Infer,
+  int,
+  object,
+  required,
+  rule,
+  string,
+  transition,
+} from '../../api/schema.ts';
+import {
+  authorities,
+  claimedHosts,
+  cloud,
+  common,
+  endpoints,
+  lasting,
+  phase,
+  refusedMembers,
+} from '../../api/status.ts';
 import { config, policy, region, release, template, unknownOptions } from '../../api/template.ts';
 import { poolName } from '../../infrastructure/ceph/kind.ts';
 import { cephStorageRef } from '../../infrastructure/ceph/reference.ts';
@@ -85,6 +106,15 @@ const guests = object(
   },
 );
 
+/** What Nova takes for one, of ASCII (nova.api.validation.parameter_types). */
+const zoneName: Form = {
+  pattern: '^[!-9;-~]([ -9;-~]*[!-9;-~])?$',
+  expected: "printable ASCII without ':', and no space at either end",
+};
+
+/** What nova-compute may state of its providers by a file (nova.compute.provider_config). */
+const customTrait: Form = { pattern: '^CUSTOM_[A-Z0-9_]+$', expected: 'CUSTOM_, and A-Z, 0-9 and _' };
+
 const nodeGroups = array(
   'Groups of nodes that run guests. If absent, one group named default, of computeReplicas nodes. Their agents are replaced node by node, on request.',
   object('One group of nodes.', {
@@ -102,17 +132,15 @@ const nodeGroups = array(
     virtType: choice('What runs the guests of the group.', virtTypes, { otherwise: 'spec.virtType' }),
     guests,
     cell: partName('Cell of its hosts. If absent, the only cell.'),
-    availabilityZone: string(
-      'Availability zone of its hosts. Not offered yet: create host aggregates through the API.',
-      {
-        maxLength: 255,
-        rules: [
-          rule(
-            'false',
-            'availabilityZone is not offered by this version of the operator: create host aggregates instead',
-          ),
-        ],
-      },
+    availabilityZone: string('Availability zone of its hosts. A host with servers stays in the zone that it has.', {
+      maxLength: 200,
+      form: zoneName,
+      otherwise: 'none',
+    }),
+    traits: array(
+      'Traits of its hosts in Placement. One that is taken out stays there, until somebody deletes it.',
+      string('A trait.', { maxLength: 255, form: customTrait }),
+      { maxItems: 64, unique: true },
     ),
     bridgeMappings: bridgeMappings('Physical networks that its nodes reach. If absent, those of Neutron.'),
     tunnelNetwork,
@@ -174,7 +202,7 @@ export const Nova = defineApi({
       messageQueue: messageQueue('nova'),
       identity: identity('nova'),
       virtType: choice(
-        'What runs the guests: kvm needs hardware support on the nodes, qemu emulates and is slow.',
+        'What runs the guests. kvm needs hardware support on the nodes, qemu emulates and is slow.',
         virtTypes,
         { fallback: 'kvm' },
       ),
@@ -207,7 +235,7 @@ export const Nova = defineApi({
       coldMigration: object(
         'Moving servers that are off between nodes, and resizing servers, by copies of their disks (ssh). To enable or disable it replaces nova-compute of all nodes, on request; guests run on.',
         {
-          enabled: bool('Whether hosts take disks of others, by an sshd on port 8022 of each node.', {
+          enabled: bool('Whether hosts take disks of others. They do by an sshd on port 8022 of each node.', {
             fallback: false,
           }),
         },
@@ -216,7 +244,7 @@ export const Nova = defineApi({
         'What begins the maintenance of a node, besides the annotation openstack.k8s.io/maintenance.',
         {
           onCordon: bool(
-            'Whether a node that is cordoned (kubectl cordon, kubectl drain) is in maintenance: its nova-compute is disabled, and its servers move to other nodes, until it is uncordoned.',
+            'Whether a node that is cordoned (kubectl cordon, kubectl drain) is in maintenance. Its nova-compute is disabled, and its servers move to other nodes, until it is uncordoned.',
             { fallback: false },
           ),
         },
@@ -261,6 +289,7 @@ export const Nova = defineApi({
     ...claimedHosts,
     lasting,
     authorities,
+    refusedMembers,
   }),
   columns: [endpointColumn],
 });

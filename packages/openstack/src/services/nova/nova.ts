@@ -10,6 +10,7 @@ import { emptying } from './emptying.ts';
 import { novaHousekeeping } from './housekeeping.ts';
 import { novaJobs } from './jobs.ts';
 import { Nova } from './kind.ts';
+import { hasZones, zoneApi, zoneSchedules, zones } from './zones.ts';
 
 /** Servers, and the nodes that run them (phase 1 plan, task 18). */
 export const nova = defineService<Nova>({
@@ -20,6 +21,7 @@ export const nova = defineService<Nova>({
       resources: {
         flavor: { path: '/flavors', list: '/flavors/detail?is_public=None', item: 'flavor' },
         aggregate: { path: '/os-aggregates', item: 'aggregate' },
+        ...zoneApi,
       },
     },
   },
@@ -59,6 +61,7 @@ export const nova = defineService<Nova>({
       { type: 'compute', name: 'nova', description: 'OpenStack Compute', component: 'api', port: 'api', path: '/v2.1' },
     ],
   },
+  memberships: { stated: hasZones, of: zones },
   owned: {
     DEFAULT: {
       host: 'nothing: a host is named after its node',
@@ -121,12 +124,17 @@ export const nova = defineService<Nova>({
   config: (context) => configSets(context, computeAgents(context)),
   components: (context) => ({ ...controlComponents(context), ...computeComponents(context) }),
   jobs: novaJobs,
-  schedules: (context) => [novaHousekeeping(context)],
+  schedules: (context) => [novaHousekeeping(context), ...zoneSchedules(context)],
   lasting: ({ spec }): Record<string, string> => ({
     'spec.ephemeralStorage': spec.ephemeralStorage ?? 'local',
     ...(disksInCeph(spec) && { 'spec.cephPoolName': diskPool(spec) }),
   }),
-  needs: { MigrationReady: ['CellsReady'], HostsReady: ['AgentsReady', 'DeploymentReady'] },
+  needs: {
+    MigrationReady: ['CellsReady'],
+    // A host is in its zone before the scheduler knows it: one that has servers is not taken into a zone any more.
+    ResourcesReady: ['AgentsReady'],
+    HostsReady: ['AgentsReady', 'DeploymentReady', 'ResourcesReady'],
+  },
   problems: (context) => {
     const messages = [...groupProblems(context), ...diskProblems(context)];
     return messages.length === 0 ? {} : { ConfigReady: { reason: 'GroupRefused', message: messages.join('; ') } };

@@ -185,15 +185,37 @@ const mostOfVariable = 130_000;
  * What host discovery runs for these nodes. A list that is too long for a variable, of some thousands of nodes, stands at
  * the beginning of the script, which a ConfigMap carries.
  */
-export function hostDiscovery(nodes: readonly string[]): Pick<Job, 'env' | 'runs'> {
+export function hostDiscovery(nodes: readonly string[], hasZones = false): Pick<Job, 'env' | 'runs'> {
   const list = nodes.join(' ');
   const name = 'host-discovery';
-  if (list.length <= mostOfVariable) return { env: { NODES: list }, runs: [{ name, script: discoverHosts }] };
-  return { runs: [{ name, script: `NODES='${list}'\n${discoverHosts}` }] };
+  const script = discoverHosts(hasZones ? mirrorAggregates : '');
+  if (list.length <= mostOfVariable) return { env: { NODES: list }, runs: [{ name, script }] };
+  return { runs: [{ name, script: `NODES='${list}'\n${script}` }] };
 }
 
-/** Maps the hosts of the claimed nodes to their cell, and waits until each is there. */
-export const discoverHosts = `# Every claimed node becomes a host of its cell as soon as its nova-compute has reported.
+/**
+ * The scheduler finds the hosts of a zone by the aggregates of their providers. Nova's API leaves those out that had none yet, or
+ * that Placement did not answer for, and tells its log alone. What ails an aggregate of somebody else holds up nothing.
+ */
+const mirrorAggregates = `    attempts=0
+    until nova-manage placement sync_aggregates; do
+      attempts=$((attempts + 1))
+      if [ "$attempts" -ge 3 ]; then echo 'not all aggregates are in Placement; the next run tries again' >&2; break; fi
+      sleep 5
+    done
+`;
+
+/** The same, now and then. From 4 on its status says that hosts of some aggregate are not there, be it of somebody else. */
+export const mirrorOften = `status=0
+nova-manage placement sync_aggregates || status=$?
+case "$status" in 4 | 5 | 6) exit 0 ;; esac
+exit "$status"
+`;
+
+/** Maps the hosts of the claimed nodes to their cell, and waits until each is there; `then` is run last. */
+export const discoverHosts = (
+  then = '',
+): string => `# Every claimed node becomes a host of its cell as soon as its nova-compute has reported.
 attempts=0
 while true; do
   nova-manage cell_v2 discover_hosts --verbose
@@ -204,7 +226,7 @@ while true; do
   done
   if [ -z "$missing" ]; then
     echo 'every claimed node is a host'
-    exit 0
+${then}    exit 0
   fi
   attempts=$((attempts + 1))
   if [ "$attempts" -ge 60 ]; then

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { nodeGroupLabel } from '../../engine/names/names.ts';
+import type { MemberList } from '../../engine/vocabulary/memberships.ts';
+import { composed, objectsOf, resource, surroundings } from '../../testing/compositions.ts';
+
+const read = (name: string) =>
+  readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
+
+/** What a Nova with these fields is composed to, with nodes of groups, by their names. */
+function compose(spec: object, groups: Readonly<Record<string, string>> = {}, status?: object) {
+  const nova = resource(read('nova'));
+  const known = surroundings(read);
+  const [node] = known.nodes ?? [];
+  const nodes = Object.entries(groups).map(([name, group]) => ({
+    ...node,
+    name,
+    labels: { ...node?.labels, [nodeGroupLabel]: group },
+  }));
+  const composition = composed(
+    { ...nova, spec: { ...nova.spec, ...spec }, ...(status === undefined ? {} : { status }) },
+    {
+      ...known,
+      nodes: nodes as never,
+    },
+  );
+  const list = objectsOf(composition).find(
+    ({ object: { metadata } }) => metadata.name === 'nova-member-create',
+  )?.object;
+  const text = (list?.['stringData'] as Record<string, string> | undefined)?.['records.json'];
+  return { ...composition, text, list: text === undefined ? undefined : (JSON.parse(text) as MemberList) };
+}
+
+const groups = [
+  { name: 'one', availabilityZone: 'east' },
+  { name: 'two', nodeSelector: { rack: '2' }, availabilityZone: 'east' },
+  { name: 'three', nodeSelector: { rack: '3' }, availabilityZone: 'west' },
+  { name: 'four', nodeSelector: { rack: '4' } },
+];
+
+test('groups of one zone share its aggregate; nodes of a group without one are in none, those of a former group stay', () => {
+  const { list } = compose({ nodeGroups: groups }, { a1: 'one', a2: 'two', a3: 'three', a4: 'four', a5: 'former' });
+  expect(list).toMatchObject({ type: 'compute', prefix: 'nova-zone-' });
+  expect(list?.items).toEqual([
+    {
+      name: 'nova-zone-east',
+      attributes: { availability_zone: 'east' },
+      members: { begin: 'a', between: '1 2', end: '' },
+    },
+    {
+      name: 'nova-zone-west',
+      attributes: { availability_zone: 'west' },
+      members: { begin: 'a3', between: '', end: '' },
+    },
+  ]);
+  expect(list?.unassigned).toEqual({ begin: 'a4', between: '', end: '' });
+});
+
+test('a host is in its zone before the scheduler knows it; where groups are stated without zones, none is kept', () => {
+  const { steps } = compose({ nodeGroups: groups });
+  expect(steps.find(({ condition }) => condition === 'HostsReady')?.needs).toContain('ResourcesReady');
+  expect(compose({ nodeGroups: [{ name: 'one' }] }).list?.items).toEqual([]);
+  const without = compose({ nodeGroups: undefined });
+  expect(without.list).toBeUndefined();
+  expect(without.steps.map(({ condition }) => condition)).not.toContain('ResourcesReady');
+});
+
+test('5,000 hosts with names of 40 characters make no object above 256 KiB', () => {
+  const names = Array.from({ length: 5000 }, (_, index) => `compute-${index}`.padEnd(23, 'x'));
+  const hosts = Object.fromEntries(names.map((name) => [`${name}.rack.example.com`, 'one']));
+  expect(Object.keys(hosts)[0]).toHaveLength(40);
+  const { text = '' } = compose({ nodeGroups: groups }, hosts);
+  // As base64.
+  expect((text.length * 4) / 3).toBeLessThan(256 * 1024);
+});
+
+test('what becomes of hosts is read from the last run that came to its end, and told until another one says otherwise', () => {
+  const { tells } = compose({ nodeGroups: groups });
+  const tell = tells?.get('nova-member-create');
+  expect(tells?.get('nova-records-audit')).toBe(tell);
+  const refused = { refusedMembers: ['a1 stays in host aggregate nova-zone-east: it has servers'] };
+  expect(tell?.(['{members refused: 1}', `{member ${refused.refusedMembers[0]}}`, 'changed something'], {})).toEqual(
+    refused,
+  );
+  expect(tell?.(['keystone: does not answer'], refused)).toEqual(refused);
+  expect(tell?.(['{members refused: 0}'], refused)).toEqual({});
+  const { steps } = compose({ nodeGroups: groups }, {}, refused);
+  expect(steps.find(({ condition }) => condition === 'ResourcesReady')?.degraded).toEqual([
+    `${refused.refusedMembers[0]}; it is tried again by each run of the CronJob nova-records-audit`,
+  ]);
+});
+
+test('traits are a file of the agents of their group alone', () => {
+  const nodeGroups = [
+    { name: 'one', traits: ['CUSTOM_SSD', 'CUSTOM_RACK_1'] },
+    { name: 'two', nodeSelector: { rack: '2' } },
+  ];
+  const config = (spec: object, group: string) =>
+    objectsOf(compose(spec)).find(({ object: { metadata } }) =>
+      metadata.name?.startsWith(`nova-compute-${group}-config`),
+    )?.object['data'] as Record<string, string>;
+  expect(config({ nodeGroups }, 'one')['traits.yaml']).toContain(
+    'additional:\n        - CUSTOM_SSD\n        - CUSTOM_RACK_1',
+  );
+  expect(config({ nodeGroups }, 'two')).not.toHaveProperty(['traits.yaml']);
+  const elsewhere = { config: { 'nova.conf': { compute: { provider_config_location: '/etc/mine' } } } };
+  const refusal = (spec: object) => compose(spec).steps.find(({ condition }) => condition === 'ConfigReady')?.problem;
+  expect(refusal({ nodeGroups, ...elsewhere })?.message).toBe(
+    'spec.nodeGroups[name=one].traits: conflicts with [compute] provider_config_location of nova.conf; remove one of the two',
+  );
+  expect(refusal({ nodeGroups: nodeGroups.slice(1), ...elsewhere })).toBeUndefined();
+});
