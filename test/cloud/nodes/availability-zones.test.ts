@@ -1,0 +1,93 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { admin, guestImage, networks, tiny } from '../fixture.ts';
+import { Server } from '../server.ts';
+import { until } from '../until.ts';
+import { changeNova, kubectl } from './plane.ts';
+
+const group = 'openstack.k8s.io/node-group';
+const trait = 'CUSTOM_WESTERN';
+
+/** No node has this label: nodes come to the group by hand. */
+const west = { name: 'west', nodeSelector: { 'test.openstack.k8s.io/none': 'yet' }, traits: [trait] };
+
+interface Aggregate {
+  readonly name: string;
+  readonly hosts: readonly string[] | null;
+}
+
+/** Hosts of the aggregates of zones, by the zone. */
+async function zones(): Promise<Readonly<Record<string, readonly string[]>>> {
+  const all = await admin.call<readonly Aggregate[]>('compute.aggregates');
+  const ours = all
+    .filter(({ name }) => name.includes('-nova-zone-'))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return Object.fromEntries(
+    ours.map(({ name, hosts }) => [name.replace(/^.*-nova-zone-/, ''), (hosts ?? []).toSorted()]),
+  );
+}
+
+const zonesAre = (wanted: object) =>
+  until({
+    what: `hosts of zones to be ${JSON.stringify(wanted)}`,
+    seconds: 480,
+    probe: async () => JSON.stringify(await zones()) === JSON.stringify(wanted) || undefined,
+    explain: async () => `${JSON.stringify(await zones())}\n${await kubectl('get', 'nova,job,pod', '-o', 'wide')}`,
+  });
+const move = (node: string, to: string) => kubectl('label', '--overwrite', 'node', node, `${group}=${to}`);
+
+/** Whether the provider of a node has the trait. */
+async function hasTrait(node: string): Promise<boolean> {
+  const [provider] = await admin.call<readonly { id: string }[]>('placement.resource_providers', { name: node });
+  const headers = { 'OpenStack-API-Version': 'placement 1.6' };
+  const path = `/resource_providers/${provider?.id}/traits`;
+  const { text } = await admin.call<{ text: string }>('placement.get', path, { headers });
+  return (JSON.parse(text) as { traits: readonly string[] }).traits.includes(trait);
+}
+
+test('a server that asks for a zone boots on a node of its group; a node that has one stays in its zone', async () => {
+  // Other tests expect nodes of one group, without zones.
+  onTestFinished(async () => {
+    await move('node2', 'default');
+    await changeNova({ nodeGroups: [{ name: 'default' }, west] });
+    await zonesAre({});
+    await changeNova({ nodeGroups: null });
+  });
+  await changeNova({
+    nodeGroups: [
+      { name: 'default', availabilityZone: 'east' },
+      { ...west, availabilityZone: 'west' },
+    ],
+  });
+  await zonesAre({ east: ['node1', 'node2'], west: [] });
+  await move('node2', 'west');
+  await zonesAre({ east: ['node1'], west: ['node2'] });
+  await until({
+    what: `node2 to have ${trait}`,
+    seconds: 240,
+    probe: async () => (await hasTrait('node2')) || undefined,
+    explain: () => kubectl('get', 'pod', '-o', 'wide'),
+  });
+  expect(await hasTrait('node1')).toBe(false);
+
+  const [image, flavor, { near }] = await Promise.all([guestImage(), tiny(), networks()]);
+  const wanted = { name: 'zoned', image, flavor, networks: [{ uuid: near }] };
+  const server = await Server.create(admin, { ...wanted, zone: 'west' });
+  onTestFinished(() => server.delete());
+  await server.reaches('ACTIVE', 240);
+  const { hypervisor_hostname: host } = await admin.call<{ hypervisor_hostname: string }>(
+    'compute.get_server',
+    server.id,
+  );
+  expect(host).toBe('node2');
+
+  await move('node2', 'default');
+  const message = async () =>
+    await kubectl('get', 'nova', '-o', 'jsonpath={.items[0].status.conditions[?(@.type=="ResourcesReady")].message}');
+  await until({
+    what: 'node2 to be told, as it has a server',
+    seconds: 480,
+    probe: async () => (await message()).includes('node2 stays in host aggregate') || undefined,
+    explain: message,
+  });
+  expect(await zones()).toEqual({ east: ['node1'], west: ['node2'] });
+}, 2_400_000);
