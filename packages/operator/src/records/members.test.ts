@@ -167,6 +167,20 @@ test('one that is not known yet is waited for, when all else is done, and told i
   });
 });
 
+test('one that was taken in, and refused all the same, is a member', async () => {
+  const { http, rung } = tower([]);
+  const half: Http = async (call) => {
+    const answer = await http(call);
+    return call.body?.includes('ann') === true ? { ...answer, status: answer.status === 200 ? 404 : 409 } : answer;
+  };
+  expect(await keep(half, records({ 'our-small': 'ann' }))).toEqual({
+    changes: ['created bell our-small', 'added ann to bell our-small'],
+    told: ['{members refused: 0}'],
+    seconds: 5,
+  });
+  expect(rung()).toEqual({ 'our-small': 'ann' });
+});
+
 test('a service that fails, or is not there, is no refusal', async () => {
   const { http } = tower([]);
   const broken: Http = (call) =>

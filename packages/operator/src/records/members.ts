@@ -131,7 +131,7 @@ class Run {
 
   async #add(item: Item, member: string): Promise<void> {
     const why = await this.#act('add', item, member);
-    if (why === undefined) this.changes.push(`added ${member} to ${this.#records.kind} ${item.name}`);
+    if (why === undefined) this.#note(item, member);
     else if (why.status === 404) this.#awaited.push({ item, member, words: said(why) });
     else this.#refuse(item, member, said(why));
   }
@@ -144,10 +144,20 @@ class Run {
     return this.#awaited.length > 0;
   }
 
+  /** Some may be members by now: what is not there as a whole may be taken in, and refused all the same. */
   async addAwaited(): Promise<void> {
     const awaited = this.#awaited;
     this.#awaited = [];
-    for (const { item, member } of awaited) await this.#add(item, member);
+    const found = await this.#list();
+    for (const { item, member } of awaited) {
+      const isMember = found.some((one) => one.name === item.name && this.#membersOf(one).includes(member));
+      if (isMember) this.#note(item, member);
+      else await this.#add(item, member);
+    }
+  }
+
+  #note({ name }: Item, member: string): void {
+    this.changes.push(`added ${member} to ${this.#records.kind} ${name}`);
   }
 
   giveUp(): void {
