@@ -153,6 +153,7 @@ const texts = [
   'http://a:1',
   '/a',
   '01234567-89ab-cdef-0123-456789abcdef',
+  'CUSTOM_A',
 ];
 
 /** What next to no pattern matches; that of a relative path refuses no more than a text which begins with a slash. */
