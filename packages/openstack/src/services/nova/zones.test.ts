@@ -65,6 +65,17 @@ test('a host is in its zone before the scheduler knows it; where groups are stat
   expect(without.steps.map(({ condition }) => condition)).not.toContain('ResourcesReady');
 });
 
+test('aggregates are mirrored in Placement as often as records are audited, where there are zones', () => {
+  const schedule = (spec: object) =>
+    objectsOf(compose(spec)).find(({ object: { metadata } }) => metadata.name === 'nova-aggregate-sync')?.object[
+      'spec'
+    ];
+  const recordsAudit = { schedule: '1 2 * * *', suspend: true };
+  expect(schedule({ nodeGroups: groups, recordsAudit })).toMatchObject(recordsAudit);
+  expect(schedule({ nodeGroups: groups })).toMatchObject({ suspend: false });
+  expect(schedule({ nodeGroups: [{ name: 'one' }], recordsAudit })).toBeUndefined();
+});
+
 test('5,000 hosts with names of 40 characters make no object above 256 KiB', () => {
   const names = Array.from({ length: 5000 }, (_, index) => `compute-${index}`.padEnd(23, 'x'));
   const hosts = Object.fromEntries(names.map((name) => [`${name}.rack.example.com`, 'one']));

@@ -54,9 +54,10 @@ export function zones(context: Context<Nova>): Memberships {
 export const statesZones = ({ nodeGroups = [] }: Pick<Nova['spec'], 'nodeGroups'>): boolean =>
   nodeGroups.some(({ availabilityZone }) => availabilityZone !== undefined);
 
-/** The mirror of the aggregates in Placement is brought up to date every hour. */
+/** The mirror of the aggregates in Placement is brought up to date as often as records are audited. */
 export function zoneSchedules(context: Context<Nova>): Schedule[] {
   if (!statesZones(context.spec)) return [];
+  const { schedule, suspend = false } = context.spec.recordsAudit ?? {};
   const [cell] = cellsOf(context);
   const suffix = 'aggregate-sync';
   return [
@@ -66,8 +67,8 @@ export function zoneSchedules(context: Context<Nova>): Schedule[] {
       config: `${cell?.name}-manage`,
       mounts: [{ path: '/var/lib/nova', scratch: true }],
       runs: [{ name: suffix, script: mirrorOften }],
-      cron: hourly(context, suffix),
-      suspend: false,
+      cron: schedule ?? hourly(context, suffix),
+      suspend,
       deadlineSeconds: 1800,
     },
   ];
