@@ -149,10 +149,14 @@ describe('one field changes, and only what depends on it', () => {
     expect(touched(sample, spec)).toEqual(expected);
   });
 
-  test('a node joins: hosts are discovered anew, and nothing else happens', () => {
+  test('a node joins: its zone and its cell are seen to, and nothing else happens', () => {
     const [first] = world.nodes;
     const nodes = [...world.nodes, { ...(first as NonNullable<typeof first>), name: 'node-3', internalIp: '10.0.0.3' }];
-    expect(touched('nova', {}, { nodes })).toEqual(['Job nova-host-discovery']);
+    expect(touched('nova', {}, { nodes })).toEqual([
+      'Job nova-host-discovery',
+      'Job nova-member-create',
+      'Secret nova-member-create',
+    ]);
   });
 
   test('a password is issued anew: what reads it rolls, the database is told, and node agents stay', () => {
