@@ -21,6 +21,8 @@ export interface Facts {
   readonly volumes?: Volumes;
   /** What Swift says that it can (`/info`), where there is one. */
   readonly objectFeatures?: readonly string[];
+  /** Whether Ceph's gateway keeps the objects, in Swift's place. */
+  readonly hasGateway?: boolean;
 }
 
 /** What Cinder has, as far as tempest asks for it. */

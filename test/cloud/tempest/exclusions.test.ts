@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readExclusions, withoutTest } from './exclusions.ts';
+import { ofGateway, readExclusions, withoutTest } from './exclusions.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'exclusions-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 test('every exclusion is a regular expression with a reason', () => {
   expect(() => readExclusions()).not.toThrow();
+  expect(Object.keys(readExclusions(ofGateway))).not.toEqual([]);
   const read = (text: string) => {
     const path = join(scratch, 'exclusions.yaml');
     writeFileSync(path, text);

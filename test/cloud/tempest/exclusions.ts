@@ -5,7 +5,10 @@ import { parse } from 'yaml';
 /** Regular expressions of the ids of tests that are not run, each with its reason. */
 export type Exclusions = Readonly<Record<string, string>>;
 
-/** Those of exclusions.yaml. @throws Error when one has no reason, or is no regular expression */
+/** Exclusions besides, where the objects of a cloud are kept by Ceph's gateway. */
+export const ofGateway = join(import.meta.dirname, 'exclusions-gateway.yaml');
+
+/** Those of a file: by default of exclusions.yaml. @throws Error when one has no reason, or is no regular expression */
 export function readExclusions(path = join(import.meta.dirname, 'exclusions.yaml')): Exclusions {
   const exclusions = parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
   for (const [pattern, reason] of Object.entries(exclusions)) {

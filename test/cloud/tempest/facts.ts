@@ -45,7 +45,7 @@ export async function facts(): Promise<Facts> {
     computeMicroversion: version.version,
     services,
     ...(services.includes('block-storage') && { volumes: await volumes() }),
-    ...(services.includes('object-store') && { objectFeatures: await objectFeatures() }),
+    ...(services.includes('object-store') && (await objects())),
   };
 }
 
@@ -76,10 +76,11 @@ async function volumes(): Promise<Volumes> {
   };
 }
 
-/** What Swift's proxies can. */
-async function objectFeatures(): Promise<string[]> {
-  const info = new URL('/info', await admin.call<string>('object_store.get_endpoint')).href;
-  return Object.keys(JSON.parse((await admin.call<{ text: string }>('object_store.get', info)).text) as object);
+/** What Swift's proxies can, or Ceph's gateway in their place: that has a prefix before the version of the API. */
+async function objects(): Promise<Pick<Facts, 'objectFeatures' | 'hasGateway'>> {
+  const [base = ''] = (await admin.call<string>('object_store.get_endpoint')).split('/v1/');
+  const { text } = await admin.call<{ text: string }>('object_store.get', `${base}/info`);
+  return { objectFeatures: Object.keys(JSON.parse(text) as object), hasGateway: new URL(base).pathname !== '/' };
 }
 
 /** What Neutron makes a network of for a project that has none: where it leads, and its addresses. */
