@@ -178,7 +178,7 @@ type Backup = NonNullable<Cinder['spec']['backup']>;
 
 /** Of the volumes that it copies it reads what their backends' user may. */
 function backupFiles(context: Context<Cinder>, { config, ...backup }: Backup): ConfigFiles {
-  const driver = { DEFAULT: { ...kept(context, backup), backup_workers: 1 } };
+  const driver = { DEFAULT: { ...kept(context, backup), ...trustOfSwift(context, config), backup_workers: 1 } };
   const oslo = common(context, context.named('backup'), clients(context), driver);
   const inCeph = servedBackends(context).some(({ type }) => type === 'ceph');
   const users = [...(inCeph ? ['cinder' as const] : []), ...(backup.type === 'ceph' ? ['cinderBackup' as const] : [])];
@@ -206,6 +206,17 @@ function kept(context: Context<Cinder>, { type, cephPoolName = copiesPool }: Bac
     backup_ceph_pool: cephPoolName,
   };
   return { backup_driver: `${drivers}.ceph.CephBackupDriver`, ...where };
+}
+
+/** By what the driver verifies the Swift of this cloud. One that is named by its address has an authority of its own. */
+function trustOfSwift(context: Context<Cinder>, config: Backup['config']): Layer[string] {
+  const { backup_driver, backup_swift_url, backup_swift_auth_url } = {
+    ...context.spec.config?.['cinder.conf']?.['DEFAULT'],
+    ...config?.['cinder.conf']?.['DEFAULT'],
+  };
+  return backup_driver === `${drivers}.swift.SwiftBackupDriver` && (backup_swift_url ?? backup_swift_auth_url) == null
+    ? trustOfApis(context, 'backup_swift_ca_cert_file')
+    : {};
 }
 
 const drivers = 'cinder.backup.drivers';
