@@ -32,6 +32,7 @@ import {
   storeFiles,
   storeProblems,
   stores,
+  strangeCinder,
   usesCeph,
 } from './stores.ts';
 
@@ -147,7 +148,7 @@ export const glance = defineService<Glance>({
     },
   ],
   schedules: (context) => [housekeeping(context)],
-  findings: (context) => ({ remarks: remarksOn(context) }),
+  findings: (context) => ({ remarks: [...remarksOn(context), ...strangeCinder(context)] }),
   lasting: ({ spec }) => foundBy(spec),
   problems: (context) => ({ ...refusedBy(storeProblems(context)), ...unknownEndpoint(context) }),
 });

@@ -1,6 +1,7 @@
 import { client, trustOfApis } from '../../engine/configuration/sections.ts';
 import type { OwnedOptions } from '../../engine/configuration/user-config.ts';
 import { lastingSuffix } from '../../engine/names/names.ts';
+import { rootOf } from '../../engine/names/roots.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { ConfigFiles, DataSource } from '../../engine/vocabulary/service.ts';
 import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
@@ -173,6 +174,19 @@ function cinderProblems(context: Context<Glance>, field: string, { volumeType }:
   const names = elsewhere.map(({ name }) => name).join(', ');
   return [
     `${field}: volumes of ${type} may lie in backend ${names} of the Cinder, and images are kept as volumes in backends of type ceph only; set volumeType to a type of such a one`,
+  ];
+}
+
+/** What a Cinder of another cloud lacks for images that are volumes: it knows the Glance of its own alone. */
+export function strangeCinder({ spec, resource, reference }: Context<Glance>): string[] {
+  const cinder = inCinder(spec) ? reference('cinderRef') : undefined;
+  if (cinder === undefined) return [];
+  const root = rootOf(cinder);
+  if (root?.uid === rootOf(resource)?.uid) return [];
+  const { name } = cinder.metadata;
+  const of = root === undefined ? 'of no control plane' : `of ${root.kind} ${root.name}`;
+  return [
+    `spec.cinderRef: Cinder ${name} is ${of}, and knows nothing of the stores of this Glance: unless it is told allowed_direct_url_schemes=cinder in section DEFAULT of its cinder.conf (config), volumes copy the images that lie there; and unless project service has no bounds (openstack quota set --volumes -1 --gigabytes -1 service), it has room for as many images as for volumes`,
   ];
 }
 
