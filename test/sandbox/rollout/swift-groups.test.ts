@@ -136,6 +136,23 @@ test('a group that a Swift of this name has had comes up, and leaves; without th
   await use(cloud, all);
 }, 600_000);
 
+test('a group that is taken away in the moment in which its memory is lost runs on until somebody states it again', async () => {
+  const { cloud, operator, all } = await withThree({ storageGroups: [{ ...b, storageNodes: 1 }] });
+  operator.kill();
+  await cloud.remove(ConfigMap, `${name}-lasting`);
+  await change(cloud, { storageGroups: null });
+  await cloud.change(Swift, name, { spec: { storageGroups: null } });
+  await cloud.startOperator();
+  await cloud.until(() => told(cloud, 'RingsReady').includes('spec.storageGroups ask for: state what it was'));
+  await cloud.clock.advance(hour);
+  expect(runs(cloud, 'storage-b')).toBe(1);
+  expect(cloud.get('Service', `${name}-storage-b`)).toBeDefined();
+  await use(cloud, all);
+  await change(cloud, { storageGroups: [{ ...b, storageNodes: 1 }] });
+  await cloud.ready();
+  await use(cloud, all);
+}, 300_000);
+
 test('a group whose pods find no node is taken away again, and holds nothing else up meanwhile', async () => {
   const { cloud, all } = await withThree();
   await change(cloud, {

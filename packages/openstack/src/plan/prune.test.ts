@@ -40,3 +40,35 @@ test('what users mount is looked up once for all ConfigMaps, whatever their labe
   expect(actions).toMatchObject([{ verb: 'delete', reason: 'NotWanted', live: { metadata: { name: 'c0' } } }]);
   expect(looks).toBe(1);
 });
+
+test('what is pruned after a step stays until that is done, with all variants of its component', () => {
+  const sets = ['storage', 'storage-b', 'storages'].map((component) => ({
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: {
+      name: component,
+      namespace: 'ns',
+      uid: component,
+      labels: { 'app.kubernetes.io/component': component },
+    },
+  }));
+  const deleted = (...done: string[]) => {
+    const live = {
+      resource: { kind: 'Swift', metadata: { name: 's', namespace: 'ns', uid: 's' } },
+      cache: {
+        has: () => true,
+        synced: () => true,
+        served: () => true,
+        controlledBy: ({ kind }: Kind) => (kind === 'StatefulSet' ? sets : []),
+        list: () => [],
+      },
+      done: new Set(done),
+      retaining: [],
+    } as unknown as Live;
+    const prunedAfter = { storage: 'RingsReady' };
+    const { actions } = planPrune(live, { steps: [], complete: true, status: {}, prunedAfter });
+    return actions.map((action) => ('live' in action ? action.live?.metadata.name : undefined));
+  };
+  expect(deleted()).toEqual(['storages']);
+  expect(deleted('RingsReady')).toEqual(['storage', 'storage-b', 'storages']);
+});

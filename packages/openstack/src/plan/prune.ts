@@ -104,14 +104,16 @@ function* unwanted(live: Seen, composition: Composition, owned: readonly StoredO
   const isMounted = mountsIn(live);
   const { step = '', components = [] } = composition.staying ?? {};
   const staying = new Set(done.has(step) ? [] : components);
+  const early = Object.entries(composition.prunedAfter ?? {}).flatMap(([one, after]) => (done.has(after) ? [] : one));
   for (const object of owned) {
     if (wanted.has(idOf(object)) || object.metadata.deletionTimestamp !== undefined) continue;
     if (object.kind === 'ConfigMap' && isMounted(object)) continue;
     if (isNodeAgent(object) && (nodesOpen || isForStrayNodes(live, object, composition))) continue;
-    if (staying.has(object.metadata.labels?.['app.kubernetes.io/component'] ?? '')) continue;
+    const component = object.metadata.labels?.['app.kubernetes.io/component'] ?? '';
+    if (staying.has(component) || early.some((one) => `${component}-`.startsWith(`${one}-`))) continue;
     // They go by themselves.
     if (isCleaner(object)) continue;
-    if (object.metadata.labels?.['app.kubernetes.io/component'] === resourceCount) continue;
+    if (component === resourceCount) continue;
     yield object;
   }
 }

@@ -61,6 +61,8 @@ export interface Composition {
   readonly tellsData?: true;
   /** What stays until a step is done, and is forgotten then. */
   readonly staying?: Staying;
+  /** Component -> the step before which nothing of it and its variants is pruned. */
+  readonly prunedAfter?: Readonly<Record<string, string>>;
   /** Nodes that are in maintenance, and those where that is over, and the Job that tells of them. */
   readonly emptying?: { readonly job: KubeObject; readonly hosts: readonly string[]; readonly back: readonly string[] };
   /** Nodes that are gone for ever, and the Job that has their records deleted, where the service has any. */
@@ -154,6 +156,7 @@ function composeWith<R extends ServiceResource>(
     ...quorumOf(service as unknown as Service, context),
     ...(service.kind.status.schema.properties?.['data'] === undefined ? {} : { tellsData: true }),
     ...(staying === undefined ? {} : { staying }),
+    ...(service.prunedAfter && { prunedAfter: service.prunedAfter }),
     ...(emptying === undefined ? {} : { emptying }),
     ...(forgetting === undefined ? {} : { forgetting }),
     rotating: rotationsOf(service as unknown as Service, context),

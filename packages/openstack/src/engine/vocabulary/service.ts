@@ -375,6 +375,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly remembers?: (context: Context<R>) => Readonly<Record<string, object>>;
   /** What of `lasting` is stated no more, or again: what users keep there is counted before it is forgotten. */
   readonly staying?: (context: Context<R>) => Staying | undefined;
+  /** Component -> the step before which nothing of it and its variants is pruned: data may be found there, and nobody remember it. */
+  readonly prunedAfter?: Readonly<Record<string, string>>;
   /**
    * What is to be said of its spec: `mistakes` are refused where they are new, and told where the resource is Ready with
    * them; `remarks` are about what is right, and may not be what was meant.

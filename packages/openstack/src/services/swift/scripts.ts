@@ -85,7 +85,7 @@ const balanced = (
 ) => `  # Without -q: the builder would say at length that nobody listens to it any more.
   if ! swift-ring-builder "$builder" | grep "^$((1 << power)) partitions, $replicas\\.0* replicas, .* ${devices} devices, " > /dev/null; then
     swift-ring-builder "$builder"
-    echo "$name.builder is of another cluster than spec.storagePolicy, spec.storagePolicies, spec.storageNodes and spec.devicesPerNode ask for: state what it was, its data are still there${more}"
+    echo "$name.builder is of another cluster than spec.storagePolicy, spec.storagePolicies, spec.storageNodes, spec.devicesPerNode and spec.storageGroups ask for: state what it was, its data are still there${more}"
     exit 1
   fi
   # Status 1: nothing is to be moved, or not all of it may be moved yet.
@@ -100,7 +100,7 @@ done
  */
 export const buildRings = `folder=$1 power=$2 hours=$3 rings=$4
 shift 4
-${opened(equal)}${balanced('$#', '; of these, spec.storageNodes alone can be changed')}`;
+${opened(equal)}${balanced('$#', '; of these, spec.storageNodes and spec.storageGroups alone can be changed')}`;
 
 /**
  * The same where devices leave, or have left: these get no weight, so that their partitions move away in the same steps. One

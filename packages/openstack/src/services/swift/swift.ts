@@ -60,6 +60,8 @@ export const swift = defineService<Swift>({
     return isGateway(context.spec) ? { [modeField]: 'ceph-rgw' } : lastingNodes();
   },
   remembers: (context) => (isGateway(context.spec) || wasOther(context) ? {} : rememberedNodes(context)),
+  // The builders know the devices of groups that nobody remembers.
+  prunedAfter: { storage: 'RingsReady' },
   access: { rings: [publishing('rings')], policies: [publishing('rings-policies', 'rings')] },
   needs: { DeploymentReady: ['PolicyRingsReady'] },
   findings: groupFindings,
