@@ -198,7 +198,7 @@ export async function ground(change: Changes = {}, more: Readonly<Record<string,
     directories: ['var/lib/mysql', 'run/mysqld'],
   });
   mariadb.start(['sh', '-ec', 'mariadb-install-db --auth-root-authentication-method=normal; exec mariadbd']);
-  world
+  const broker = world
     .container({
       host: 'rabbitmq',
       programs: cloudPrograms,
@@ -268,5 +268,5 @@ export async function ground(change: Changes = {}, more: Readonly<Record<string,
       files: all,
       directories: ['run/ovn', 'run/octavia', 'var/lib/glance', 'var/lib/named', 'var/lib/nova', 'var/lib/tacker'],
     });
-  return { world, token, container };
+  return { world, token, container, broker };
 }

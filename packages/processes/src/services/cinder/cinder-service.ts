@@ -1,5 +1,5 @@
 import type { Row } from '../../infrastructure/mysql-protocol.ts';
-import { respawning } from '../../model/rpc-service.ts';
+import { drained, respawning } from '../../model/rpc-service.ts';
 import { report } from '../../model/service-rows.ts';
 import { joinCoordination } from '../../oslo/coordination.ts';
 import type { Database } from '../../oslo/database.ts';
@@ -59,5 +59,5 @@ async function runWorker(context: ServiceContext, service: CinderService): Promi
       }
     if (!(await pause(process, interval))) break;
   }
-  await messaging.drain();
+  await drained(context, messaging);
 }

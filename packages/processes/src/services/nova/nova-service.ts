@@ -1,6 +1,6 @@
 import { parseTimestamp } from '@openstack-operator/kube';
 import type { Row } from '../../infrastructure/mysql-protocol.ts';
-import { respawning } from '../../model/rpc-service.ts';
+import { drained, respawning } from '../../model/rpc-service.ts';
 import type { Messaging, RpcHandler } from '../../oslo/messaging.ts';
 import { PythonError } from '../../oslo/python-error.ts';
 import type { ServiceContext } from '../../oslo/service-context.ts';
@@ -116,7 +116,7 @@ async function runWorker(context: ServiceContext, service: RpcService): Promise<
     reportForever(context, objects, { ...row, host, binary }, interval),
     ...(periodic === undefined ? [] : [repeat(context, periodic.spacing * 1000, periodic.run)]),
   ]);
-  await messaging.drain();
+  await drained(context, messaging);
 }
 
 async function reportForever({ process, log }: ServiceContext, objects: NovaObjects, row: Row, interval: number) {

@@ -11,7 +11,7 @@ nova-manage db sync`;
 
 /** The control plane of Nova, with Placement; `start` brings up one of its programs on a host of its name. */
 async function control(change: Changes = {}, { synced = true, placement = true } = {}) {
-  const { world, token, container } = await ground(change);
+  const { world, token, container, broker } = await ground(change);
   const hosts = new Map<string, Container>();
   const host = (name: string): Container => {
     const known = hosts.get(name) ?? container(name);
@@ -29,7 +29,7 @@ async function control(change: Changes = {}, { synced = true, placement = true }
     await world.clock.advance(12_000);
     return running;
   };
-  return { world, token, host, start };
+  return { world, token, host, start, broker };
 }
 
 interface Hypervisor {
@@ -268,6 +268,27 @@ describe('nova', () => {
     expect(scheduler.output()).toContain('Error starting thread.');
     expect(scheduler.status()).toBe(status);
   });
+
+  it.each([
+    [20, 1],
+    [0, undefined],
+  ])(
+    'that lost its broker, told to end by graceful_shutdown_timeout = %i, has ended after it with %s',
+    async (seconds, status) => {
+      const change = (text: string) => text.replace('[DEFAULT]', `$&\ngraceful_shutdown_timeout = ${seconds}`);
+      const { world, start, broker } = await control({ '/etc/nova/nova.conf': change });
+      const conductor = await start('conductor', 'nova-conductor');
+      await broker.stop();
+      await world.clock.advance(5000);
+      conductor.terminate();
+      await world.clock.advance(19_000);
+      expect(conductor.status()).toBeUndefined();
+      await world.clock.advance(2000);
+      expect(conductor.status()).toBe(status);
+      const words = 'Graceful shutdown timeout exceeded, instantaneous exiting';
+      expect(conductor.output().includes(words)).toBe(status === 1);
+    },
+  );
 
   it('metadata needs a backend for its cache that exists', async () => {
     const change = (text: string) => `${text}[cache]\nenabled = true\nbackend = dogpile.cache.pymemcached\n`;
