@@ -1,11 +1,11 @@
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { reporters } from '../../tools/cloud/cloud-results.ts';
+import { inOrder } from './order.ts';
 
 /** Seconds that the suite may take when the caches are filled. */
 const budget = 900;
 
-/** What needs no server runs first, so that a cloud that is not well says so early. */
+/** What needs no server runs first, so that a cloud that is not well says so early; what looks at logs sees those of all others. */
 const order = [
   'shell',
   'identity',
@@ -20,16 +20,6 @@ const order = [
   'limits',
 ];
 
-class Order extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const at = order.findIndex((name) => moduleId.endsWith(`/cloud/${name}.test.ts`));
-      return at < 0 ? order.length : at; // what looks at logs sees those of all the others
-    };
-    return [...files].sort((one, other) => place(one) - place(other));
-  }
-}
-
 export default defineConfig({
   test: {
     include: ['test/cloud/*.test.ts'],
@@ -39,7 +29,7 @@ export default defineConfig({
     pool: 'threads',
     isolate: false,
     fileParallelism: false,
-    sequence: { sequencer: Order },
+    sequence: { sequencer: inOrder(...order) },
     testTimeout: 300_000,
     hookTimeout: 300_000,
     provide: { budget },

@@ -1,16 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
-
-/** From one pod to the whole node. */
-const order = ['pods', 'leader', 'objects', 'secrets', 'jobs', 'volume', 'power-cut'];
-
-class Order extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) =>
-      order.findIndex((name) => moduleId.endsWith(`/chaos/${name}.test.ts`));
-    return [...files].sort((one, other) => place(one) - place(other));
-  }
-}
+import { inOrder } from '../order.ts';
 
 export default defineConfig({
   test: {
@@ -20,7 +9,8 @@ export default defineConfig({
     pool: 'threads',
     isolate: false,
     fileParallelism: false,
-    sequence: { sequencer: Order },
+    // From one pod to the whole node.
+    sequence: { sequencer: inOrder('pods', 'leader', 'objects', 'secrets', 'jobs', 'volume', 'power-cut') },
     testTimeout: 1_800_000,
     hookTimeout: 900_000,
   },
