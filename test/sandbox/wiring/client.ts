@@ -7,7 +7,7 @@ import { uses } from './uses.ts';
 
 /**
  * Programs of the test's own pods: `client` is the administrator who uses the cloud, `stranger` belongs to nobody here,
- * `late` takes a minute.
+ * `scraper` reads metrics, `late` takes a minute.
  */
 export const clientImage: Image = {
   matches: (reference) => reference === 'client',
@@ -15,6 +15,7 @@ export const clientImage: Image = {
   programs: {
     client: (process) => reporting(process, () => use(process)),
     stranger: (process) => reporting(process, () => intrude(process)),
+    scraper: (process) => reporting(process, () => scrape(process)),
     late: async ({ clock, signal }) => {
       await sleep(clock, 60_000, signal);
       return 0;
@@ -218,19 +219,34 @@ function demand(method: string, url: string, { status, body }: HttpAnswer): void
 }
 
 /** Environment: TARGETS, `host:port` of what only the cloud itself may reach. */
-async function intrude({ env, network }: Process): Promise<void> {
-  const reached = await Promise.all(
-    (env['TARGETS'] ?? '').split(' ').map(async (target) => {
+async function intrude(process: Process): Promise<void> {
+  const { open } = await reached(process);
+  if (open.length > 0) throw new Error(`everybody reaches ${open.join(', ')}`);
+}
+
+/** Environment: TARGETS, `host:port` of metrics. */
+async function scrape(process: Process): Promise<void> {
+  const { closed } = await reached(process);
+  if (closed.length > 0) throw new Error(`no metrics can be read at ${closed.join(', ')}`);
+}
+
+/** Which of the TARGETS somebody listens at, and which not. */
+async function reached({ env, network }: Process): Promise<{ open: string[]; closed: string[] }> {
+  const targets = (env['TARGETS'] ?? '').split(' ').filter(Boolean);
+  const listens = await Promise.all(
+    targets.map(async (target) => {
       const [host = '', port = ''] = target.split(':');
       try {
         (await network.connect(host, Number(port), 'raw')).close();
-        return target;
+        return true;
       } catch (error) {
-        // Refused, or another protocol: somebody is there.
-        return error instanceof SystemError && error.code === 'EPROTO' ? target : undefined;
+        // Another protocol: somebody is there.
+        return error instanceof SystemError && error.code === 'EPROTO';
       }
     }),
   );
-  const open = reached.filter((target) => target !== undefined);
-  if (open.length > 0) throw new Error(`everybody reaches ${open.join(', ')}`);
+  return {
+    open: targets.filter((_target, index) => listens[index]),
+    closed: targets.filter((_target, index) => !listens[index]),
+  };
 }

@@ -1,4 +1,4 @@
-import { Job, Pod } from '@openstack-operator/kube';
+import { Job, Namespace, Pod } from '@openstack-operator/kube';
 import { conditionOf } from '@openstack-operator/openstack';
 import { parse } from 'yaml';
 import type { Cloud } from '../rollout/cloud.ts';
@@ -50,6 +50,9 @@ const open = new Set([
   9517, 6784,
 ]);
 
+/** The broker's management, which is no AMQP by TLS at 10000 above that without. */
+const management = new Set([15_671, 15_672]);
+
 /** Uses a cloud that says that it is Ready, as its administrator does and as nobody should. Gives what went wrong. */
 export async function use(cloud: Cloud): Promise<string | undefined> {
   const { data } = cloud.get('Secret', `${cloudName}-keystone-clouds`) ?? { data: {} };
@@ -83,7 +86,26 @@ export async function use(cloud: Cloud): Promise<string | undefined> {
   const asGuest = await askAsGuest(cloud);
   if (asGuest !== undefined) return `guest: ${asGuest}`;
   const asStranger = await runPod(cloud, { name: 'stranger', labels: {}, env: { TARGETS: innards(cloud).join(' ') } });
-  return asStranger === undefined ? await runSchedules(cloud) : `stranger: ${asStranger}`;
+  if (asStranger !== undefined) return `stranger: ${asStranger}`;
+  const asScraper = await scrape(cloud);
+  return asScraper === undefined ? await runSchedules(cloud) : `scraper: ${asScraper}`;
+}
+
+/** Reads metrics as a Prometheus of a namespace for monitoring does. */
+async function scrape(cloud: Cloud): Promise<string | undefined> {
+  const targets = portsOf(cloud, ({ name }) => name === 'prometheus' || name === 'metrics');
+  if (targets.length === 0) return undefined;
+  const metadata = { name: 'monitoring', labels: { 'openstack.k8s.io/monitoring': 'true' } };
+  await cloud.settle(
+    cloud.rehearsal.sandbox.client().create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata }),
+  );
+  await runUntil(cloud, () => cloud.get('ServiceAccount', 'default', metadata.name) !== undefined, minute);
+  return await runPod(cloud, {
+    name: 'scraper',
+    namespace: metadata.name,
+    labels: {},
+    env: { TARGETS: targets.join(' ') },
+  });
 }
 
 /** Runs each CronJob once, as `kubectl create job --from` does: none of them is due while a cloud is tried. */
@@ -130,28 +152,38 @@ curl -sSf --unix-socket "\${socket:-/var/lib/neutron/metadata_proxy}" -H 'X-OVN-
 
 /** Every listening port behind a network policy, or that a Service offers, but those that are open to all. */
 function innards(cloud: Cloud): string[] {
+  // That with TLS is of 10000 above that without.
+  const isOpen = (port: number) => open.has(port) || (open.has(port - 10_000) && !management.has(port));
+  return portsOf(cloud, ({ containerPort }) => !isOpen(containerPort));
+}
+
+interface Port {
+  readonly name?: string;
+  readonly containerPort: number;
+}
+
+/** `host:port` of these ports of the cloud's pods. */
+function portsOf(cloud: Cloud, isMeant: (port: Port) => boolean): string[] {
   return cloud.list('Pod').flatMap(({ metadata, spec, status }) => {
     const { containers = [], hostNetwork } = (spec ?? {}) as {
-      containers?: { ports?: { containerPort: number }[] }[];
+      containers?: { ports?: Port[] }[];
       hostNetwork?: boolean;
     };
     const { podIP } = (status ?? {}) as { podIP?: string };
     // Policies do not reach pods on the node's own network.
     if (metadata.namespace !== namespace || podIP === undefined || hostNetwork === true) return [];
-    return (
-      containers
-        .flatMap(({ ports = [] }) => ports.map(({ containerPort }) => containerPort))
-        // That with TLS is of 10000 above that without.
-        .filter((port) => !open.has(port) && !open.has(port - 10_000))
-        .map((port) => `${podIP}:${port}`)
-    );
+    return containers
+      .flatMap(({ ports = [] }) => ports)
+      .filter(isMeant)
+      .map(({ containerPort }) => `${podIP}:${containerPort}`);
   });
 }
 
 async function runPod(
   cloud: Cloud,
-  { name, labels, env }: { name: string; labels: Record<string, string>; env: Record<string, string> },
+  options: { name: string; namespace?: string; labels: Record<string, string>; env: Record<string, string> },
 ): Promise<string | undefined> {
+  const { name, namespace: ns = namespace, labels, env } = options;
   const { sandbox } = cloud.rehearsal;
   const container = {
     name,
@@ -163,14 +195,14 @@ async function runPod(
     sandbox.client().create(Pod, {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name, namespace, labels },
+      metadata: { name, namespace: ns, labels },
       spec: { restartPolicy: 'Never', containers: [container] },
     }),
   );
-  const phase = () => (cloud.get('Pod', name)?.['status'] as { phase?: string } | undefined)?.phase ?? '';
+  const phase = () => (cloud.get('Pod', name, ns)?.['status'] as { phase?: string } | undefined)?.phase ?? '';
   await runUntil(cloud, () => ['Succeeded', 'Failed'].includes(phase()), 10 * minute);
   if (phase() === 'Succeeded') return undefined;
-  const lastWords = () => sandbox.pods.logs({ namespace, name }).trim().split('\n').at(-1);
+  const lastWords = () => sandbox.pods.logs({ namespace: ns, name }).trim().split('\n').at(-1);
   return phase() === 'Failed' ? lastWords() : `still ${phase()} after 10 minutes`;
 }
 

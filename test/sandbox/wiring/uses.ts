@@ -197,6 +197,9 @@ export const uses: Readonly<Record<string, (endpoint: Endpoint) => Promise<void>
     await get('/v2.0/networks');
     await get('/v2.0/routers');
     await get('/v2.0/security-groups');
+    const { extensions = [] } = await get('/v2.0/extensions');
+    for (const alias of ['qos', 'trunk', 'floating-ip-port-forwarding', 'segment', 'logging'])
+      if (!extensions.some((one) => one['alias'] === alias)) throw new Error(`networks have no ${alias}`);
     const { network } = await post('/v2.0/networks', { network: { name: 'guests' } });
     if (network?.['provider:network_type'] !== 'geneve') throw new Error('a network does not reach other nodes');
     made.network = network['id'];
