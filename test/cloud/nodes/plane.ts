@@ -44,7 +44,8 @@ export async function changeNova(nova: object): Promise<void> {
       };
       const isReady = status.conditions.find(({ type }) => type === 'Ready')?.status === 'True';
       const isNew = sets.items.every(
-        ({ status: { desiredNumberScheduled, updatedNumberScheduled, numberReady } }) =>
+        // None is left out.
+        ({ status: { desiredNumberScheduled, updatedNumberScheduled = 0, numberReady } }) =>
           updatedNumberScheduled === desiredNumberScheduled && numberReady === desiredNumberScheduled,
       );
       return (isReady && status.readyGeneration === metadata.generation && isNew) || undefined;

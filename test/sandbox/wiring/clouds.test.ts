@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { clouds } from './clouds.ts';
 import { goodRollout } from './trial.ts';
 
-test.each(Object.keys(clouds))('the cloud %s comes up, does what its users want, and stops', async (name) => {
-  const { outcome } = await goodRollout(clouds[name] ?? {});
+// The others are parts of it.
+test('the cloud of all services comes up, does what its users want, and stops', async () => {
+  const { outcome } = await goodRollout(clouds['full'] ?? {});
   expect(outcome).toMatchObject({ verdict: 'survived', words: expect.any(String) });
 });
