@@ -92,7 +92,7 @@ export type { EmptyPlan } from './engine/vocabulary/emptying.ts';
 export { gatewayOf } from './engine/vocabulary/exposure.ts';
 export { foreignKindsOf } from './engine/vocabulary/foreign-kinds.ts';
 export type { ForgetPlan } from './engine/vocabulary/forgetting.ts';
-export type { MemberList, Names } from './engine/vocabulary/memberships.ts';
+export type { MemberList, MirrorApi, Names } from './engine/vocabulary/memberships.ts';
 export { nodeGroupOf } from './engine/vocabulary/node-groups.ts';
 export {
   type Capability,

@@ -326,6 +326,15 @@ export const refusedSpecs: readonly RefusedSpec[] = [
       { nodeGroups: [{ name: 'a', availabilityZone: 'west 1' }] },
     ),
   ),
+  ...['internal', 'nova', 'Nova'].map((availabilityZone) =>
+    refused(
+      Nova,
+      'spec.nodeGroups[0].availabilityZone',
+      'internal and nova are zones of Nova itself',
+      { nodeGroups: [{ name: 'a', availabilityZone }] },
+      { nodeGroups: [{ name: 'a', availabilityZone: 'nova-1' }] },
+    ),
+  ),
   ...['HW_CPU_X86_AVX2', 'CUSTOM_', 'CUSTOM_ssd', 'CUSTOM_A-B'].map((trait) =>
     refused(
       Nova,

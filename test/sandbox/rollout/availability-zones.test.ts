@@ -25,12 +25,16 @@ const addNode = (cloud: Cloud, name: string, rack: string) =>
   cloud.rehearsal.sandbox.nodes.add({ name, labels: { rack }, capacity: { cpu: '4', memory: '16Gi' } });
 const audited = (cloud: Cloud) => cloud.clock.advance(8 * 60_000);
 
-async function zonedCloud(zones: Readonly<Record<string, string | undefined>>, more: object = {}): Promise<Cloud> {
+async function zonedCloud(
+  zones: Readonly<Record<string, string | undefined>>,
+  more: object = {},
+  stated: Readonly<Record<string, unknown>> = spec(zones, more),
+): Promise<Cloud> {
   const cloud = await createCloud({ nodes: [] });
   addNode(cloud, 'node-1', 'a');
   addNode(cloud, 'node-2', 'b');
   await cloud.startOperator();
-  await cloud.settle(cloud.rehearsal.create(controlPlane(spec(zones, more))));
+  await cloud.settle(cloud.rehearsal.create(controlPlane(stated)));
   await cloud.ready();
   return cloud;
 }
@@ -156,6 +160,54 @@ test('what Placement has lost of the aggregates is put back there: without it no
   expect(await boot(cloud, 'b')).toBe('ERROR');
   await audited(cloud);
   expect(await providers(cloud)).toEqual({ [a]: ['node-1'], [b]: ['node-2'] });
+});
+
+test('what Placement did not hear of a host that left a zone is taken away there: servers of that zone would boot on it', async () => {
+  const cloud = await zonedCloud({ a: 'a', b: 'b' });
+  const [one] = (await providersOf(cloud)).filter(({ name }) => name === 'node-2');
+  await request(cloud, await login(cloud), 'PUT', `${placement}/resource_providers/${one?.uuid}/aggregates`, {
+    resource_provider_generation: one?.generation,
+    aggregates: (await aggregatesOf(cloud)).map(({ uuid }) => uuid),
+  });
+  expect(await providers(cloud)).toEqual({ [a]: ['node-1', 'node-2'], [b]: ['node-2'] });
+  await audited(cloud);
+  expect(await providers(cloud)).toEqual({ [a]: ['node-1'], [b]: ['node-2'] });
+});
+
+test('a cloud that never stated a zone asks nothing of aggregates, and leaves them to their owners, whatever their names are', async () => {
+  const policy = { 'os_compute_api:os-aggregates:index': 'role:aggregates' };
+  const groups = spec({});
+  const cloud = await zonedCloud({}, {}, { nova: { ...groups.nova, policy } });
+  expect(told(cloud)).toBeUndefined();
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { nova: { policy: null } } });
+  await cloud.clock.advance(300_000);
+  await cloud.ready();
+  const theirs = { [a]: ['node-1'], [`${nova}-zone-mine`]: ['node-2'] };
+  for (const [name, [host]] of Object.entries(theirs)) {
+    await post(cloud, '/os-aggregates', { aggregate: { name, availability_zone: 'mine' } });
+    await act(cloud, name, { add_host: { host } });
+  }
+  await audited(cloud);
+  expect(await hosts(cloud)).toEqual(theirs);
+  // Not even once zones are stated.
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: spec({ a: 'a' }) });
+  await cloud.until(() => told(cloud)?.reason === 'Degraded', 10);
+  expect(told(cloud)?.message).toContain(
+    `host aggregate ${a} is not the operator's: rename it, or set its metadata openstack.k8s.io:nova=${nova} to hand it over`,
+  );
+  expect(await hosts(cloud)).toEqual(theirs);
+  await act(cloud, a, { set_metadata: { metadata: { 'openstack.k8s.io:nova': nova } } });
+  await audited(cloud);
+  expect((await aggregatesOf(cloud)).find(({ name }) => name === a)).toMatchObject({ availability_zone: 'a' });
+  await cloud.until(() => told(cloud)?.reason === 'Done', 10);
+});
+
+test('when node groups are taken out of the spec, hosts leave their zones, and the aggregates go', async () => {
+  const cloud = await zonedCloud({ a: 'a', b: 'b' });
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { nova: { nodeGroups: null } } });
+  await cloud.clock.advance(300_000);
+  expect(await hosts(cloud)).toEqual({});
+  expect(await providers(cloud)).toEqual({});
 });
 
 test('a host with servers stays in its zone, and is told, until these are gone; the others go', async () => {

@@ -8,27 +8,49 @@ interface Bell {
   readonly name: string;
   tone?: string;
   ringers: string[];
+  labels?: Readonly<Record<string, string>>;
 }
 
-/** Keystone and an API of bells with ringers, who are of one bell alone; those of `busy` stay where they are. */
+const mark = { of: 'us' };
+
+/**
+ * Keystone and an API of bells with ringers, who are of one bell alone; those of `busy` stay where they are. Bells whose names begin
+ * with `our-` bear the mark, if nothing else is said. `roll` is the mirror: which ringer is of which bells, by their uuids.
+ */
 function tower(bells: readonly Bell[], { busy = [] as readonly string[], known = 'ann bob cat dan' } = {}) {
-  const all = new Map(bells.map((bell) => [bell.id, structuredClone(bell)]));
+  const labelled = bells.map((bell) => ({ ...(bell.name.startsWith('our-') && { labels: mark }), ...bell }));
+  const all = new Map(labelled.map((bell) => [bell.id, structuredClone(bell)]));
+  const roll = new Map<string, readonly string[]>();
+  const shown = (bell: Bell) => ({ ...bell, uuid: `u${bell.id}` });
   const http: Http = ({ method, url, body = '{}' }) => {
     const answer = (status: number, value: unknown = {}, headers = {}): Promise<HttpAnswer> =>
       Promise.resolve({ status, headers, body: JSON.stringify(value) });
     const refuse = (status: number, message: string) => answer(status, { error: { message } });
     const [, kind, id, action] = new URL(url).pathname.split('/');
     if (kind === 'v3') {
-      const endpoints = [{ interface: 'internal', region_id: 'RegionOne', url: 'http://tower' }];
-      return answer(201, { token: { catalog: [{ type: 'tower', endpoints }] } }, { 'x-subject-token': 't' });
+      const catalog = ['tower', 'mirror'].map((type) => ({
+        type,
+        endpoints: [{ interface: 'internal', region_id: 'RegionOne', url: `http://${type}` }],
+      }));
+      return answer(201, { token: { catalog } }, { 'x-subject-token': 't' });
+    }
+    if (kind === 'of')
+      return answer(200, {
+        ringers: [...roll].flatMap(([ringer, of]) => (of.includes(id ?? '') ? [{ name: ringer, uuid: ringer }] : [])),
+      });
+    if (kind === 'ringer') {
+      const [ringer = '', { of, generation }] = [id, JSON.parse(body) as { of?: string[]; generation?: number }];
+      if (method === 'GET') return answer(200, { of: roll.get(ringer), generation: 7 });
+      if (generation !== 7) return refuse(409, 'another generation');
+      roll.set(ringer, of ?? []);
+      return answer(200);
     }
     const given = JSON.parse(body) as Record<string, Partial<Bell> & { name: string }>;
     const bell = all.get(Number(id));
     if (id === undefined) {
-      if (method === 'GET') return answer(200, { bells: [...all.values()] });
+      if (method === 'GET') return answer(200, { bells: [...all.values()].map(shown) });
       const made = { id: Math.max(0, ...all.keys()) + 1, ...given['bell'] } as Bell;
       all.set(made.id, { ...made, ringers: [] });
-      // Nova leaves them out there, too.
       return answer(200, { bell: made });
     }
     if (bell === undefined) return refuse(404, 'no such bell');
@@ -42,17 +64,23 @@ function tower(bells: readonly Bell[], { busy = [] as readonly string[], known =
       all.delete(bell.id);
       return answer(204);
     }
-    const [[verb, { name }] = ['', { name: '' }]] = Object.entries(given);
+    const [[verb, { name, labels }] = ['', { name: '', labels: {} }]] = Object.entries(given);
+    if (verb === 'label') {
+      bell.labels = { ...bell.labels, ...labels };
+      return answer(200, { bell });
+    }
     if (!known.split(' ').includes(name)) return refuse(404, `${name} is not known`);
     if (busy.includes(name)) return refuse(409, `${name} is busy`);
-    if (verb === 'leave') bell.ringers = bell.ringers.filter((one) => one !== name);
-    else if ([...all.values()].some(({ ringers }) => ringers.includes(name)))
+    if (verb === 'leave') {
+      if (!bell.ringers.includes(name)) return refuse(404, `${name} is not there`);
+      bell.ringers = bell.ringers.filter((one) => one !== name);
+    } else if ([...all.values()].some(({ ringers }) => ringers.includes(name)))
       return refuse(409, `${name} rings already`);
     else bell.ringers.push(name);
     return answer(200, { bell });
   };
   const rung = () => Object.fromEntries([...all.values()].map(({ name, ringers }) => [name, ringers.join(' ')]));
-  return { http, rung, all };
+  return { http, rung, all, roll };
 }
 
 const names = (between: string) => ({ begin: '', between, end: '' });
@@ -67,11 +95,19 @@ const records = (bells: Readonly<Record<string, string>>, more: Partial<MemberRe
   region: 'RegionOne',
   type: 'tower',
   kind: 'bell',
-  prefix: 'our-',
+  mark,
   api: {
     path: '/bells',
     item: 'bell',
-    members: { path: '/bells/{id}/action', add: 'join', remove: 'leave', as: 'name', shown: 'ringers' },
+    members: {
+      path: '/bells/{id}/action',
+      add: 'join',
+      remove: 'leave',
+      as: 'name',
+      shown: 'ringers',
+      mark: { act: 'label', as: 'labels' },
+      mirror: { type: 'mirror', headers: {}, list: '/of/{id}', items: 'ringers', path: '/ringer/{id}', as: 'of' },
+    },
   },
   items: Object.entries(bells).map(([name, ringers]) => ({
     name,
@@ -99,15 +135,95 @@ test('items are made with their members; run twice nothing is changed, and what 
   expect(await keep(http, wanted)).toEqual({
     changes: [
       'created bell our-small',
+      'created bell our-large',
       'added ann to bell our-small',
       'added bob to bell our-small',
-      'created bell our-large',
     ],
     told: ['{members refused: 0}'],
     seconds: 0,
   });
   expect(rung()).toEqual({ theirs: 'dan', 'our-small': 'ann bob', 'our-large': '' });
   expect(await keep(http, wanted)).toEqual({ changes: [], told: ['{members refused: 0}'], seconds: 0 });
+});
+
+test('what does not bear the mark is of somebody else, whatever its name is; one without members is taken over', async () => {
+  const { http, rung, all } = tower([
+    { id: 1, name: 'our-old', labels: {}, ringers: ['ann'] },
+    { id: 2, name: 'our-small', labels: {}, ringers: ['bob'] },
+    { id: 3, name: 'our-large', labels: {}, tone: 'deep', ringers: [] },
+  ]);
+  const { told } = await keep(
+    http,
+    records({ 'our-small': 'cat', 'our-large': 'dan' }, { unassigned: names('ann bob') }),
+  );
+  expect(rung()).toEqual({ 'our-old': 'ann', 'our-small': 'bob', 'our-large': 'dan' });
+  expect(all.get(3)?.labels).toEqual(mark);
+  expect(told).toEqual([
+    '{members refused: 1}',
+    "{member bell our-small is not the operator's: rename it, or set its labels of=us to hand it over}",
+  ]);
+});
+
+test('an item that is refused holds up no other', async () => {
+  const { http, rung } = tower([]);
+  const folded: Http = (call) =>
+    call.method === 'POST' && call.url.endsWith('/bells') && call.body?.includes('our-East') === true
+      ? Promise.resolve({ status: 409, headers: {}, body: '{"error":{"message":"there is our-east"}}' })
+      : http(call);
+  const { told } = await keep(folded, records({ 'our-East': 'ann', 'our-west': 'bob' }));
+  expect(rung()).toEqual({ 'our-west': 'bob' });
+  expect(told).toEqual(['{members refused: 1}', '{member bell our-East is not made: there is our-east}']);
+});
+
+test('a request whose answer was lost, and that is refused when it is sent again, is done', async () => {
+  const { http, rung } = tower([{ id: 1, name: 'our-small', tone: 'deep', ringers: ['ann'] }]);
+  const again: Http = async (call) => {
+    if (call.method === 'POST' && call.url.includes('bells')) await http(call);
+    return await http(call);
+  };
+  const once: Http = (call) => (call.url.endsWith('/bells') && call.method === 'POST' ? lost(call) : again(call));
+  const lost: Http = async (call) => {
+    await http(call);
+    return { status: 409, headers: {}, body: '{}' };
+  };
+  expect(await keep(once, records({ 'our-large': 'ann', 'our-small': 'bob' }))).toMatchObject({
+    changes: [
+      'removed ann from bell our-small',
+      'created bell our-large',
+      'added ann to bell our-large',
+      'added bob to bell our-small',
+    ],
+    told: ['{members refused: 0}'],
+    seconds: 0,
+  });
+  expect(rung()).toEqual({ 'our-large': 'ann', 'our-small': 'bob' });
+});
+
+test('members that have left an item leave it in the mirror; what others have there stays', async () => {
+  const { http, roll } = tower([
+    { id: 1, name: 'our-small', tone: 'deep', ringers: ['bob'] },
+    { id: 2, name: 'our-large', tone: 'deep', ringers: ['ann'] },
+    { id: 3, name: 'theirs', ringers: [] },
+  ]);
+  for (const ringer of ['ann', 'bob', 'cat']) roll.set(ringer, ['u1', 'u2', 'u3', 'else']);
+  const wanted = records({ 'our-small': '', 'our-large': 'ann' }, { unassigned: names('bob') });
+  const { changes } = await keep(http, wanted);
+  expect(changes).toEqual([
+    'removed bob from bell our-small',
+    'removed ann from bell our-small in its mirror',
+    'removed bob from bell our-small in its mirror',
+    'removed bob from bell our-large in its mirror',
+  ]);
+  expect(Object.fromEntries(roll)).toEqual({
+    ann: ['u2', 'u3', 'else'],
+    bob: ['u3', 'else'],
+    // Nothing is said of it.
+    cat: ['u1', 'u2', 'u3', 'else'],
+  });
+  const busy: Http = (call) =>
+    call.method === 'PUT' ? Promise.resolve({ status: 409, headers: {}, body: '{}' }) : http(call);
+  roll.set('ann', ['u1']);
+  expect(await keep(busy, wanted)).toMatchObject({ changes: [], told: ['{members refused: 0}'] });
 });
 
 test('members leave before they come to another item, and what is stated no more goes with its last one', async () => {
@@ -176,7 +292,7 @@ test('one that was taken in, and refused all the same, is a member', async () =>
   expect(await keep(half, records({ 'our-small': 'ann' }))).toEqual({
     changes: ['created bell our-small', 'added ann to bell our-small'],
     told: ['{members refused: 0}'],
-    seconds: 5,
+    seconds: 0,
   });
   expect(rung()).toEqual({ 'our-small': 'ann' });
 });

@@ -1,5 +1,5 @@
 import { json } from '../http.ts';
-import { type Row, rowsOf } from '../infrastructure/mysql-protocol.ts';
+import { type Row, rowsOf, type Schema } from '../infrastructure/mysql-protocol.ts';
 import { versions } from '../model/api.ts';
 import { migrated, revisions, says, sync, upgradeCheck } from '../model/manage.ts';
 import { model } from '../model/model.ts';
@@ -14,6 +14,14 @@ const store: ProjectDatabase = {
   tables:
     'allocations consumers consumer_types inventories placement_aggregates projects resource_classes resource_provider_aggregates resource_provider_traits resource_providers traits users',
 };
+
+/** Providers of one of the aggregates that a query asks for, if any. */
+function membersOf(schema: Schema, query: URLSearchParams): Row[] {
+  const wanted = query.get('member_of')?.replace('in:', '').split(',');
+  return rowsOf(schema, 'resource_providers').filter(
+    (row) => wanted === undefined || ((row['aggregates'] ?? []) as string[]).some((one) => wanted.includes(one)),
+  );
+}
 
 /** Placement 13: writes traits and resource classes down when it starts. */
 export const placement = model({
@@ -58,12 +66,14 @@ export const placement = model({
           { path: 'resource_classes', readOnly: true },
         ],
         routes: {
+          // Any other request is the collection's.
+          resource_providers: ({ store, query }) =>
+            query.has('member_of')
+              ? store((schema) => json(200, { resource_providers: membersOf(schema, query) }))
+              : undefined,
           allocation_candidates: ({ store, query }) =>
             store((schema) => {
-              const wanted = query.get('member_of')?.replace('in:', '').split(',');
-              const isMember = (row: Row) =>
-                wanted === undefined || ((row['aggregates'] ?? []) as string[]).some((one) => wanted.includes(one));
-              const rows = rowsOf(schema, 'resource_providers').filter((row) => 'inventories' in row && isMember(row));
+              const rows = membersOf(schema, query).filter((row) => 'inventories' in row);
               return json(200, { provider_summaries: Object.fromEntries(rows.map(({ uuid }) => [uuid, {}])) });
             }),
         },

@@ -6,7 +6,7 @@ import { addJob } from './compose-jobs.ts';
 /** Adds what is kept of a service in others, or in itself: a list and its Job for each. Gives what was added. */
 export function addRecords(assembly: Assembly, holds: Keeping['holds']): readonly Records[] {
   const { service, context, drafts } = assembly;
-  return keepingsOf(service, context.spec).flatMap(({ keeping, capability, field }) => {
+  return keepingsOf(service, context.spec, context.surroundings.lasting).flatMap(({ keeping, capability, field }) => {
     if (keeping.holds !== holds) return [];
     const records = recordsOf(keeping, assembly);
     drafts.add(keeping.step, ...records.objects);

@@ -98,6 +98,7 @@ describe('one field changes, and only what depends on it', () => {
         'ConfigMap nova-cell1-config',
         'ConfigMap nova-cell1-manage-config',
         'ConfigMap nova-config',
+        'CronJob nova-aggregate-sync',
         'CronJob nova-db-archive',
         'Deployment nova-api',
         'Deployment nova-cell1-conductor',
@@ -130,7 +131,7 @@ describe('one field changes, and only what depends on it', () => {
     [
       'what guests may use: libvirtd and nova-compute under their names, and no virtlogd',
       'nova',
-      { nodeGroups: [{ name: 'compute', guests: { memory: '48Gi' } }] },
+      { nodeGroups: [{ name: 'compute', availabilityZone: 'east', guests: { memory: '48Gi' } }] },
       ['ConfigMap nova-compute-compute-start', 'DaemonSet nova-compute-compute', 'DaemonSet nova-libvirt-compute'],
     ],
     [

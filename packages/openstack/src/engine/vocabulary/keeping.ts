@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { fieldFor, offerBy, ownOffer, uses } from './dependencies.ts';
 import { memberRecords } from './memberships.ts';
 import { type Capability, capabilities, type Service } from './service.ts';
-import type { ReferenceField } from './surroundings.ts';
+import type { ReferenceField, Surroundings } from './surroundings.ts';
 
 /** Of whom something is kept in another service. */
 export interface Kept {
@@ -35,8 +35,8 @@ export interface Keeping {
    * back with `deletionPolicy: Delete` only.
    */
   readonly holds: 'data' | 'registration' | 'resources';
-  /** Whether there is something to keep of a resource of a service. */
-  readonly concerns: (service: Service, spec: object) => boolean;
+  /** Whether there is something to keep of a resource of a service, or has been (`Surroundings.lasting`). */
+  readonly concerns: (service: Service, spec: object, lasting: Surroundings['lasting']) => boolean;
   /** Name of a file -> text, with references to Secrets. */
   readonly list: (kept: Kept) => Readonly<Record<string, string>>;
   /** What of it is found, and remembered in the status: the kind and the name of each. */
@@ -65,14 +65,18 @@ export interface KeepingOf {
 }
 
 /** Everything that is kept of a resource in others that it depends on, or in itself. */
-export function keepingsOf(service: Service, spec: object): readonly KeepingOf[] {
+export function keepingsOf(
+  service: Service,
+  spec: object,
+  lasting: Surroundings['lasting'] = {},
+): readonly KeepingOf[] {
   const kept = capabilities.flatMap((capability): KeepingOf[] => {
     const field = fieldFor(service, capability);
     const keeping = (field === undefined ? ownOffer(service, capability) : offerBy(service, field))?.keeps;
     const isThere = field === undefined || uses(service, capability, spec);
-    return isThere && keeping?.concerns(service, spec) === true ? [{ capability, keeping, field }] : [];
+    return isThere && keeping?.concerns(service, spec, lasting) === true ? [{ capability, keeping, field }] : [];
   });
   const field = fieldFor(service, 'identity');
-  const own = [resourceRecords, memberRecords].filter(({ concerns }) => concerns(service, spec));
+  const own = [resourceRecords, memberRecords].filter(({ concerns }) => concerns(service, spec, lasting));
   return [...kept, ...own.map((keeping): KeepingOf => ({ capability: 'identity', keeping, field }))];
 }

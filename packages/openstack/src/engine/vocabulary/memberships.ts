@@ -1,9 +1,10 @@
 import { secretReference } from '../../oslo/references.ts';
 import { auditSuffix } from '../names/names.ts';
 import type { ResourceApi } from './cloud-resources.ts';
+import type { Context } from './context.ts';
 import type { Keeping, Kept } from './keeping.ts';
 import { recordsFile } from './records.ts';
-import type { Job, Told } from './service.ts';
+import type { Job, Service, Told } from './service.ts';
 import type { ReferenceField } from './surroundings.ts';
 import { authorityOf } from './trust.ts';
 
@@ -14,10 +15,10 @@ export interface Memberships {
   /** What they are, of what it offers (`Offer.resources`), whose API has `members`. */
   readonly kind: string;
   /**
-   * How the names of all of them begin: what is so named is the operator's. One that is stated no more goes when it has no
-   * members. Others are anybody's.
+   * By what the operator's are known, beside its attributes: one that is stated no more goes when it has no members. What does not
+   * bear it is anybody's, whatever its name is.
    */
-  readonly prefix: string;
+  readonly mark: Readonly<Record<string, string>>;
   readonly items: readonly {
     readonly name: string;
     readonly attributes: Readonly<Record<string, unknown>>;
@@ -36,6 +37,23 @@ export interface MembersApi {
   readonly as: string;
   /** The attribute of an item that lists them. */
   readonly shown: string;
+  /** How an item is marked, by the same path: POST `{ <act>: { <as>: mark } }`. The attribute `as` shows it. */
+  readonly mark: { readonly act: string; readonly as: string };
+  /** Where the service mirrors members, by the identifier `uuid` of an item. */
+  readonly mirror: MirrorApi;
+}
+
+/** An API that knows of which items members are, and may know some of them that have left. Each has a `name` and a `uuid`. */
+export interface MirrorApi {
+  /** Of the service in the catalogue. */
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Lists those that are of the item `{id}`, under the key `items`. */
+  readonly list: string;
+  readonly items: string;
+  /** Of one of them, `{id}`: its GET and its PUT have the identifiers of all items that it is of under the key `as`. */
+  readonly path: string;
+  readonly as: string;
 }
 
 /**
@@ -55,7 +73,7 @@ export interface MemberList {
   readonly type: string;
   readonly kind: string;
   readonly api: Pick<ResourceApi, 'path' | 'item' | 'items' | 'headers'> & { readonly members: MembersApi };
-  readonly prefix: string;
+  readonly mark: Readonly<Record<string, string>>;
   readonly items: readonly {
     readonly name: string;
     readonly attributes: Readonly<Record<string, unknown>>;
@@ -96,11 +114,11 @@ export const memberRecords: Keeping = {
   needs: ['EndpointReady', 'DeploymentReady'],
   target: 'members',
   holds: 'resources',
-  concerns: ({ memberships }, spec) => memberships?.stated(spec) === true,
+  concerns: ({ memberships }, spec, lasting) => memberships?.kept(spec, lasting) === true,
   list(kept) {
     const { service, context } = kept;
     const { name: username, secret, user } = context.user();
-    const { in: field, kind, prefix, items, unassigned } = membershipsOf(kept);
+    const { in: field, kind, mark, items, unassigned } = membershipsOf(kept);
     const { path, item, items: list, headers, members } = service.offers?.[field]?.resources?.[kind] ?? {};
     const type = service.identity?.catalogue[0]?.type;
     if (path === undefined || item === undefined || members === undefined || type === undefined)
@@ -110,7 +128,7 @@ export const memberRecords: Keeping = {
       type,
       kind,
       api: { path, item, ...(list && { items: list }), ...(headers && { headers }), members },
-      prefix,
+      mark,
       items: items.map(({ members: names, ...one }) => ({ ...one, ...stated('members', names) })),
       ...stated('unassigned', unassigned),
     };
@@ -148,7 +166,7 @@ const memberLine = /^\{member (.+)\}$/;
 
 /** What becomes of members, as `refusedMembers` of the status: by the Job, and by each audit. */
 export function memberTells({ service, context }: Pick<Kept, 'service' | 'context'>): Pick<Job, 'suffix' | 'tells'>[] {
-  if (!memberRecords.concerns(service, context.spec)) return [];
+  if (!concerns(service, context)) return [];
   const tells = (words: readonly string[], before: Told): Told => {
     const refused = words.some((line) => refusedLine.test(line))
       ? words.flatMap((line) => memberLine.exec(line)?.[1] ?? [])
@@ -160,8 +178,17 @@ export function memberTells({ service, context }: Pick<Kept, 'service' | 'contex
 
 /** What is said of members that are not where they belong. */
 export function refusedMembers({ service, context }: Pick<Kept, 'service' | 'context'>): string[] {
-  if (!memberRecords.concerns(service, context.spec)) return [];
+  if (!concerns(service, context)) return [];
   const { refusedMembers: refused = [] } = (context.resource['status'] ?? {}) as { refusedMembers?: readonly string[] };
   if (refused.length === 0) return [];
-  return [`${refused.join('; ')}; it is tried again by each run of the CronJob ${context.named(auditSuffix)}`];
+  const audit = `the CronJob ${context.named(auditSuffix)}`;
+  const { suspend = false } =
+    (context.spec as { readonly recordsAudit?: { readonly suspend?: boolean } }).recordsAudit ?? {};
+  const next = suspend
+    ? `nothing tries it again while spec.recordsAudit.suspend is true: set it to false for ${audit} to do so`
+    : `it is tried again by each run of ${audit}`;
+  return [`${refused.join('; ')}; ${next}`];
 }
+
+const concerns = (service: Service, { spec, surroundings }: Context): boolean =>
+  memberRecords.concerns(service, spec, surroundings.lasting);

@@ -314,9 +314,9 @@ export interface Service<R extends ServiceResource = ServiceResource> {
   readonly peers?: readonly Service[];
   /** What it has in others of its cloud, or in itself: networks, flavours, types. Each comes after what its attributes refer to. */
   readonly resources?: (context: Context<R>) => readonly CloudResource[];
-  /** What it keeps in itself with members that come and go, for a spec that states any. */
+  /** What it keeps in itself with members that come and go, where a spec states any, or has stated some (`lasting`). */
   readonly memberships?: {
-    readonly stated: (spec: NonNullable<R['spec']>) => boolean;
+    readonly kept: (spec: NonNullable<R['spec']>, lasting: Surroundings['lasting']) => boolean;
     readonly of: (context: Context<R>) => Memberships;
   };
   /** Options that users cannot set, beside those that no service lets them: section -> option -> the field instead. */

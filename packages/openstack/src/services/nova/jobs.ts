@@ -50,7 +50,8 @@ export function novaJobs(context: Context<Nova>): Job[] {
     {
       suffix: 'host-discovery',
       step: 'HostsReady',
-      needs: ['MigrationReady', 'AgentsReady'],
+      // A host is in its zone before the scheduler knows it: one that has servers is not taken into a zone any more.
+      needs: ['MigrationReady', 'AgentsReady', ...(statesZones(context.spec) ? ['ResourcesReady'] : [])],
       image: 'nova-conductor',
       config: `${first?.name}-manage`,
       mounts: state,

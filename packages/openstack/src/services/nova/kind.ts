@@ -84,7 +84,7 @@ const cells = transition(
 );
 
 const guests = object(
-  'What the guests of one node may use together. Kubernetes gives it to no pod, and Nova gives guests no more. A change reaches a node when its agents are replaced. It overrides reserved_host_* of config. If absent, nothing is reserved.',
+  'What guests of a node may use together. Kubernetes gives it to no pod, and Nova gives guests no more. A change reaches a node when its agents are replaced. It overrides reserved_host_* of config. If absent, nothing is reserved.',
   {
     memory: string('Memory, such as 48Gi.', {
       maxLength: 16,
@@ -136,6 +136,7 @@ const nodeGroups = array(
       maxLength: 200,
       form: zoneName,
       otherwise: 'none',
+      rules: [rule("!(self.lowerAscii() in ['internal', 'nova'])", 'internal and nova are zones of Nova itself')],
     }),
     traits: array(
       'Traits of its hosts in Placement. One that is taken out stays there, until somebody deletes it.',
@@ -209,7 +210,7 @@ export const Nova = defineApi({
       cellName: partName('Name of the only cell.', { fallback: 'cell1', immutable: 'cell1' }),
       cells,
       computeReplicas: int(
-        'How many eligible nodes are claimed to run guests. Set 0 if all compute hosts are outside of the cluster. A smaller number than before releases no node.',
+        'How many eligible nodes run guests. Set 0 if all compute hosts are outside of the cluster. A smaller number than before releases no node.',
         { minimum: 0, maximum: 5000, otherwise: 'every eligible node' },
       ),
       nodeGroups,
@@ -217,7 +218,7 @@ export const Nova = defineApi({
         'TLS between the proxies of graphical consoles and QEMU on the nodes. Where it is stated, proxies show a certificate of an authority of this Nova (Secret <name>-console-tls) to hosts that ask for it. To enable or disable it replaces libvirt of all nodes, on request; guests run on.',
         {
           enabled: bool(
-            'Whether guests that are started from then on show their screens to these proxies alone, by TLS. Below a control plane, its tls.enabled does this in steps. Otherwise, in a cloud in use, state false first, and true once this Nova is Ready; after true, false for as long as such guests run.',
+            'Whether guests that start from then on show their screens to these proxies alone, by TLS. Below a control plane, its tls.enabled does this in steps. Otherwise, in a cloud in use, state false first, and true once this Nova is Ready; after true, false for as long as such guests run.',
             { fallback: false },
           ),
           duration: certificateDuration,

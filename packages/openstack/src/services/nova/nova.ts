@@ -10,7 +10,7 @@ import { emptying } from './emptying.ts';
 import { novaHousekeeping } from './housekeeping.ts';
 import { novaJobs } from './jobs.ts';
 import { Nova } from './kind.ts';
-import { hasZones, zoneApi, zoneSchedules, zones } from './zones.ts';
+import { keepsZones, lastingZones, zoneApi, zoneMistakes, zoneSchedules, zones } from './zones.ts';
 
 /** Servers, and the nodes that run them (phase 1 plan, task 18). */
 export const nova = defineService<Nova>({
@@ -61,7 +61,7 @@ export const nova = defineService<Nova>({
       { type: 'compute', name: 'nova', description: 'OpenStack Compute', component: 'api', port: 'api', path: '/v2.1' },
     ],
   },
-  memberships: { stated: hasZones, of: zones },
+  memberships: { kept: keepsZones, of: zones },
   owned: {
     DEFAULT: {
       host: 'nothing: a host is named after its node',
@@ -128,13 +128,14 @@ export const nova = defineService<Nova>({
   lasting: ({ spec }): Record<string, string> => ({
     'spec.ephemeralStorage': spec.ephemeralStorage ?? 'local',
     ...(disksInCeph(spec) && { 'spec.cephPoolName': diskPool(spec) }),
+    ...lastingZones(spec),
   }),
   needs: {
     MigrationReady: ['CellsReady'],
-    // A host is in its zone before the scheduler knows it: one that has servers is not taken into a zone any more.
     ResourcesReady: ['AgentsReady'],
-    HostsReady: ['AgentsReady', 'DeploymentReady', 'ResourcesReady'],
+    HostsReady: ['AgentsReady', 'DeploymentReady'],
   },
+  findings: (context) => ({ mistakes: zoneMistakes(context) }),
   problems: (context) => {
     const messages = [...groupProblems(context), ...diskProblems(context)];
     return messages.length === 0 ? {} : { ConfigReady: { reason: 'GroupRefused', message: messages.join('; ') } };

@@ -197,15 +197,19 @@ export function hostDiscovery(nodes: readonly string[], hasZones = false): Pick<
  * The scheduler finds the hosts of a zone by the aggregates of their providers. Nova's API leaves those out that had none yet, or
  * that Placement did not answer for, and tells its log alone. What ails an aggregate of somebody else holds up nothing.
  */
-const mirrorAggregates = `    attempts=0
-    until nova-manage placement sync_aggregates; do
-      attempts=$((attempts + 1))
-      if [ "$attempts" -ge 3 ]; then echo 'not all aggregates are in Placement; the next run tries again' >&2; break; fi
+const mirrorAggregates = `    for attempt in 1 2 3; do
+      status=0
+      nova-manage placement sync_aggregates || status=$?
+      case "$status" in 0 | 4 | 5) break ;; esac
       sleep 5
     done
+    if [ "$status" != 0 ]; then echo 'not all aggregates are in Placement; the next run tries again' >&2; fi
 `;
 
-/** The same, now and then. From 4 on its status says that hosts of some aggregate are not there, be it of somebody else. */
+/**
+ * The same, now and then. From 4 on its status says that hosts of some aggregate are not there, be it of somebody else: they are in
+ * no cell (4), have no compute node (5), or no provider (6), which a new host has a moment after it was found.
+ */
 export const mirrorOften = `status=0
 nova-manage placement sync_aggregates || status=$?
 case "$status" in 4 | 5 | 6) exit 0 ;; esac

@@ -7,8 +7,13 @@ import { composed, objectsOf, resource, surroundings } from '../../testing/compo
 const read = (name: string) =>
   readFileSync(new URL(`../../../../../config/samples/${name}.yaml`, import.meta.url), 'utf8');
 
+interface Status {
+  readonly refusedMembers?: readonly string[];
+  readonly lasting?: Readonly<Record<string, string>>;
+}
+
 /** What a Nova with these fields is composed to, with nodes of groups, by their names. */
-function compose(spec: object, groups: Readonly<Record<string, string>> = {}, status?: object) {
+function compose(spec: object, groups: Readonly<Record<string, string>> = {}, status?: Status) {
   const nova = resource(read('nova'));
   const known = surroundings(read);
   const [node] = known.nodes ?? [];
@@ -21,6 +26,7 @@ function compose(spec: object, groups: Readonly<Record<string, string>> = {}, st
     { ...nova, spec: { ...nova.spec, ...spec }, ...(status === undefined ? {} : { status }) },
     {
       ...known,
+      ...(status?.lasting !== undefined && { lasting: status.lasting }),
       nodes: nodes as never,
     },
   );
@@ -40,7 +46,7 @@ const groups = [
 
 test('groups of one zone share its aggregate; nodes of a group without one are in none, those of a former group stay', () => {
   const { list } = compose({ nodeGroups: groups }, { a1: 'one', a2: 'two', a3: 'three', a4: 'four', a5: 'former' });
-  expect(list).toMatchObject({ type: 'compute', prefix: 'nova-zone-' });
+  expect(list).toMatchObject({ type: 'compute', mark: { 'openstack.k8s.io:nova': 'nova' } });
   expect(list?.items).toEqual([
     {
       name: 'nova-zone-east',
@@ -56,13 +62,41 @@ test('groups of one zone share its aggregate; nodes of a group without one are i
   expect(list?.unassigned).toEqual({ begin: 'a4', between: '', end: '' });
 });
 
-test('a host is in its zone before the scheduler knows it; where groups are stated without zones, none is kept', () => {
-  const { steps } = compose({ nodeGroups: groups });
-  expect(steps.find(({ condition }) => condition === 'HostsReady')?.needs).toContain('ResourcesReady');
-  expect(compose({ nodeGroups: [{ name: 'one' }] }).list?.items).toEqual([]);
-  const without = compose({ nodeGroups: undefined });
-  expect(without.list).toBeUndefined();
-  expect(without.steps.map(({ condition }) => condition)).not.toContain('ResourcesReady');
+test('a host is in its zone before the scheduler knows it; where no zone was ever stated, none is kept or waited for', () => {
+  const isKept = ({ steps }: ReturnType<typeof compose>) =>
+    steps.some(({ condition }) => condition === 'ResourcesReady');
+  const awaits = ({ steps }: ReturnType<typeof compose>) =>
+    steps.find(({ condition }) => condition === 'HostsReady')?.needs.includes('ResourcesReady');
+  const zoned = compose({ nodeGroups: groups });
+  expect([isKept(zoned), awaits(zoned)]).toEqual([true, true]);
+  for (const nodeGroups of [[{ name: 'one' }], undefined]) {
+    const without = compose({ nodeGroups });
+    expect([isKept(without), awaits(without), without.list]).toEqual([false, false, undefined]);
+  }
+});
+
+test('where zones were stated once, hosts leave them when none is stated any more, whatever group they were of', () => {
+  const { lasting } = compose({ nodeGroups: groups }).status as { lasting: Readonly<Record<string, string>> };
+  expect(lasting).toMatchObject({ 'spec.nodeGroups[].availabilityZone': 'host aggregates' });
+  for (const nodeGroups of [[{ name: 'one' }], undefined]) {
+    const { list, steps } = compose({ nodeGroups }, { a1: 'one', a2: 'two' }, { lasting });
+    expect(list).toMatchObject({ items: [], unassigned: { begin: 'a', between: '1 2', end: '' } });
+    expect(steps.find(({ condition }) => condition === 'HostsReady')?.needs).not.toContain('ResourcesReady');
+  }
+});
+
+test('zones that differ by case alone are refused by name', () => {
+  const problem = (zone: string) =>
+    compose({
+      nodeGroups: [
+        { name: 'one', availabilityZone: 'east' },
+        { name: 'two', nodeSelector: { rack: '2' }, availabilityZone: zone },
+      ],
+    }).steps.find(({ condition }) => condition === 'ConfigReady');
+  expect(JSON.stringify(problem('East'))).toContain(
+    'spec.nodeGroups[name=two].availabilityZone: East differs from east of another group by case alone',
+  );
+  expect(JSON.stringify(problem('east'))).not.toContain('by case alone');
 });
 
 test('aggregates are mirrored in Placement as often as records are audited, where there are zones', () => {
@@ -98,6 +132,10 @@ test('what becomes of hosts is read from the last run that came to its end, and 
   const { steps } = compose({ nodeGroups: groups }, {}, refused);
   expect(steps.find(({ condition }) => condition === 'ResourcesReady')?.degraded).toEqual([
     `${refused.refusedMembers[0]}; it is tried again by each run of the CronJob nova-records-audit`,
+  ]);
+  const suspended = compose({ nodeGroups: groups, recordsAudit: { suspend: true } }, {}, refused);
+  expect(suspended.steps.find(({ condition }) => condition === 'ResourcesReady')?.degraded).toEqual([
+    `${refused.refusedMembers[0]}; nothing tries it again while spec.recordsAudit.suspend is true: set it to false for the CronJob nova-records-audit to do so`,
   ]);
 });
 

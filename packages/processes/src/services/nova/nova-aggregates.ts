@@ -54,6 +54,32 @@ export async function aggregatesIn(context: ServiceContext, zone: string): Promi
     .map((row) => String(row['uuid']));
 }
 
+/** `POST /os-aggregates/ID/action`. */
+export function actOnAggregate(context: ServiceContext, call: Call): Promise<HttpReply> {
+  const { set_metadata: set } = call.body as { readonly set_metadata?: { readonly metadata: Row } };
+  return set === undefined ? changeHosts(context, call) : setMetadata(call, set.metadata);
+}
+
+/** What nova.api.validation.parameter_types takes for a key. */
+const metadataKey = /^[a-zA-Z0-9-_:. ]{1,255}$/;
+
+/** `set_metadata`: what is null goes. */
+function setMetadata({ id = '', store }: Call, metadata: Row): Promise<HttpReply> {
+  const wrong = Object.keys(metadata).find((key) => !metadataKey.test(key));
+  if (wrong !== undefined)
+    throw new Fault(
+      400,
+      `Invalid input for field/attribute metadata. Value: ${JSON.stringify(metadata)}. '${wrong}' does not match any of the regexes`,
+    );
+  return store((schema) => {
+    const row = tableOf(schema, 'aggregates').get(id);
+    if (row === undefined) throw new Fault(404, `Aggregate ${id} could not be found.`);
+    const all = Object.entries({ ...(row['metadata'] as Row), ...metadata });
+    row['metadata'] = Object.fromEntries(all.filter(([, value]) => value !== null));
+    return json(200, { aggregate: { ...row } });
+  });
+}
+
 /** Deletion is refused while it has hosts, a name that there is already at once. */
 export const aggregateRules = {
   deleted: (row: Row, { schema }: RowUse): void => {
@@ -80,10 +106,10 @@ function demandNoServers(
 }
 
 /**
- * `POST /os-aggregates/ID/action`: `add_host` or `remove_host`. A host is known by its nova-compute, be it mapped to a cell or not.
+ * `add_host` or `remove_host`. A host is known by its nova-compute, be it mapped to a cell or not.
  * Placement is told with Nova's own user (nova.compute.api, AggregateAPI).
  */
-export async function changeHosts(context: ServiceContext, { id = '', body, store }: Call): Promise<HttpReply> {
+async function changeHosts(context: ServiceContext, { id = '', body, store }: Call): Promise<HttpReply> {
   const { add_host: added, remove_host: removed } = body as Partial<Record<string, { host: string }>>;
   const host = (added ?? removed)?.host ?? '';
   const known = await gather(context, (schema) => rowsOf(schema, 'services', { host, binary: 'nova-compute' }));

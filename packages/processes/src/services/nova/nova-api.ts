@@ -11,7 +11,7 @@ import type { ServiceContext } from '../../oslo/service-context.ts';
 import { pause } from '../../program-support.ts';
 import { startTimes } from '../../start-times.ts';
 import { actOnServer } from './nova-actions.ts';
-import { aggregateRules, changeHosts, leaveAggregates, listZones, zonesOfHosts } from './nova-aggregates.ts';
+import { actOnAggregate, aggregateRules, leaveAggregates, listZones, zonesOfHosts } from './nova-aggregates.ts';
 import { cell0, cellsOf, gather, inApi, inCell, novaApiDatabase } from './nova-cells.ts';
 import { remoteConsole } from './nova-consoles.ts';
 import { createServer, demandInstance, externalEvents, shownServer } from './nova-instances.ts';
@@ -59,7 +59,7 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
         path: 'os-aggregates',
         item: 'aggregate',
         created: 200,
-        defaults: { hosts: [] },
+        defaults: { hosts: [], metadata: {} },
         identify: (_use, rows) => Math.max(0, ...[...rows.keys()].map(Number)) + 1,
         unique: [['name']],
         saving: (row, { random }) => void (row['uuid'] ??= uuid(random)),
@@ -83,7 +83,7 @@ export async function serveCompute(context: ServiceContext): Promise<WsgiHandler
       'os-migrations': ({ query }) => migrations(context, query.get('host')),
       'os-server-external-events': (call) => externalEvents(context, call),
       'os-availability-zone': () => listZones(context),
-      'os-aggregates': (call) => (call.part === 'action' ? changeHosts(context, call) : undefined),
+      'os-aggregates': (call) => (call.part === 'action' ? actOnAggregate(context, call) : undefined),
     },
   });
 }
