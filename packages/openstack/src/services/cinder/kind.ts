@@ -15,6 +15,7 @@ import {
   required,
   rule,
   string,
+  transitionRules,
 } from '../../api/schema.ts';
 import { common, endpoints, found, lasting, phase } from '../../api/status.ts';
 import { size, storage } from '../../api/storage.ts';
@@ -203,7 +204,7 @@ const volumeTypes = array(
 
 const copiesOf = (one: string) => `(has(${one}.cephPoolName) ? ${one}.cephPoolName : 'backups')`;
 
-const backup = object(
+const copies = object(
   'Copies of volumes in another place (component backup). If absent, there are none.',
   {
     type: required(
@@ -227,6 +228,16 @@ const backup = object(
     ],
   },
 );
+
+/** It comes and goes while its Cinder stays: how its volume may change is about two that are both there. */
+const backup = {
+  ...copies,
+  schema: {
+    ...copies.schema,
+    'x-kubernetes-validations': [...(copies.schema['x-kubernetes-validations'] ?? []), ...transitionRules(copies)],
+  },
+  transitions: [],
+};
 
 /** What is done with rows that Cinder has marked as deleted. */
 const housekeeping = object('Removal of rows of deleted volumes, snapshots, backups and types.', {
