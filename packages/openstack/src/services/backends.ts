@@ -2,8 +2,9 @@ import { database, locks, logging, messaging, sections } from '../engine/configu
 import type { OwnedOptions } from '../engine/configuration/user-config.ts';
 import type { CloudResource } from '../engine/vocabulary/cloud-resources.ts';
 import type { Command, Component, Mount } from '../engine/vocabulary/component.ts';
+import type { ConfigFiles, UserLayer } from '../engine/vocabulary/config-files.ts';
 import type { Context } from '../engine/vocabulary/context.ts';
-import type { ConfigFiles, Dependencies, UserLayer } from '../engine/vocabulary/service.ts';
+import type { Dependencies } from '../engine/vocabulary/service.ts';
 import type { Problem } from '../engine/vocabulary/step.ts';
 import type { ReferenceField } from '../engine/vocabulary/surroundings.ts';
 import type { Layer } from '../oslo/layers.ts';

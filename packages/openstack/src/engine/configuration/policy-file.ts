@@ -2,8 +2,9 @@ import { policiesOf } from '@openstack-operator/facts/policies';
 import { writeData } from '../../formats/write-data.ts';
 import { policyVerdict } from '../../options/policy-rules.ts';
 import type { Component } from '../vocabulary/component.ts';
+import type { ConfigFiles } from '../vocabulary/config-files.ts';
 import type { Context } from '../vocabulary/context.ts';
-import type { ConfigFiles, Service } from '../vocabulary/service.ts';
+import type { Service } from '../vocabulary/service.ts';
 import type { Problem } from '../vocabulary/step.ts';
 import type { OwnedOptions } from './user-config.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Data } from '../../formats/data.ts';
-import type { DataSource } from '../vocabulary/service.ts';
+import type { DataSource } from '../vocabulary/config-files.ts';
 import { userData } from './user-data.ts';
 
 const source: DataSource = {

@@ -1,6 +1,6 @@
 import { type Data, isMap, overlaid } from '../../formats/data.ts';
 import { writeData } from '../../formats/write-data.ts';
-import type { DataSource } from '../vocabulary/service.ts';
+import type { DataSource } from '../vocabulary/config-files.ts';
 import type { Problem } from '../vocabulary/step.ts';
 import { fixed } from './user-config.ts';
 

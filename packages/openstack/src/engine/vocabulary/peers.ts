@@ -1,8 +1,9 @@
 import { overlaid } from '../../formats/data.ts';
 import { type Layer, layered } from '../../oslo/layers.ts';
 import { fixed } from '../configuration/user-config.ts';
+import type { ConfigFiles, DataSource, OsloSource } from './config-files.ts';
 import type { Context } from './context.ts';
-import type { ConfigFiles, DataSource, OsloSource, Service } from './service.ts';
+import type { Service } from './service.ts';
 
 /** Whose options a peer sets. */
 export interface Configured {

@@ -1,17 +1,15 @@
 import type { User } from '@openstack-operator/facts/users';
 import type { Kind, StoredObject } from '@openstack-operator/kube';
 import type { Api } from '../../api/define-api.ts';
-import type { Data } from '../../formats/data.ts';
-import type { Format } from '../../formats/write-data.ts';
-import type { Layer } from '../../oslo/layers.ts';
 import type { Release } from '../../releases/release.ts';
 import type { ClientOptions } from '../configuration/owned-options.ts';
-import type { OwnedOptions, WrittenConfig } from '../configuration/user-config.ts';
+import type { OwnedOptions } from '../configuration/user-config.ts';
 import type { AccessRule } from './access.ts';
 import type { Artifact } from './artifact.ts';
 import type { AskedBridges, Child } from './child.ts';
 import type { CloudResource, ResourceApi } from './cloud-resources.ts';
 import type { Component, Mount, Runs, Variable } from './component.ts';
+import type { ConfigFiles } from './config-files.ts';
 import type { Context } from './context.ts';
 import type { Counting, CountPlan } from './counting.ts';
 import type { Emptying } from './emptying.ts';
@@ -144,42 +142,6 @@ export interface Volume {
   /** Default `ReadWriteOnce`; `ReadWriteMany` for pods on several nodes. */
   readonly accessMode?: 'ReadWriteOnce' | 'ReadWriteMany';
 }
-
-/** An oslo.config file: the operator's layer, over which the user's are laid. */
-export interface OsloSource {
-  readonly oslo: Layer;
-  /** Which sections of what users and peers say of a file of this name count here; default: all. */
-  readonly takes?: (section: string) => boolean;
-  /** What users cannot set in a file of this name, beside what the service says, where that depends on the resource. */
-  readonly owned?: OwnedOptions;
-  /** User layers of its own, the last ones (a node group's). */
-  readonly more?: readonly UserLayer[];
-  /** Secrets stand in the file itself, in no variable: it is handed on to what is no container. */
-  readonly whole?: true;
-}
-
-/** What users say of a file elsewhere than in `spec.config`. */
-export interface UserLayer {
-  /** Where it stands, such as `spec.nodeGroups[name=edge].config`. */
-  readonly path: string;
-  readonly config: WrittenConfig | undefined;
-  /** Options that it cannot set, beside those that no layer of the service can. */
-  readonly owned?: OwnedOptions;
-}
-
-/**
- * A file that is data in another format than oslo.config's: the operator's layer, over which those of users are laid by the
- * same rules (`spec.config`, by the name of the file). With references to Secrets, the file is a Secret.
- */
-export interface DataSource {
-  readonly format: Format;
-  readonly data: Data;
-  /** What users cannot set: path of keys (`DATABASES.default`), each with one `*` for any characters -> the field instead. */
-  readonly owned?: Readonly<Record<string, string>>;
-}
-
-/** Files by absolute path: an oslo.config file as data, data in another format, or a text. */
-export type ConfigFiles = Readonly<Record<string, OsloSource | DataSource | string>>;
 
 /**
  * When a service depends on another one:

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { KubeObject } from '@openstack-operator/kube';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { secretReference } from '../../oslo/references.ts';
 import type { CephStorageSpec, CephUser } from './kind.ts';
 

@@ -1,7 +1,8 @@
 import { trustByVariable } from '../../engine/configuration/sections.ts';
 import { databaseName } from '../../engine/vocabulary/accounts.ts';
+import type { DataSource } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { type DataSource, defineService } from '../../engine/vocabulary/service.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import { identityTrust, trustedBy } from '../../engine/vocabulary/trust.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { Adjutant } from './kind.ts';

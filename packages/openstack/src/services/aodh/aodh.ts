@@ -9,8 +9,9 @@ import {
 } from '../../engine/configuration/sections.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { type ConfigFiles, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
+import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import { Aodh } from './kind.ts';
 
 /** The topic of events that alarms may be about. */

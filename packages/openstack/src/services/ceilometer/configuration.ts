@@ -1,6 +1,6 @@
 import { cache, client, coordination, logging, messaging, sections } from '../../engine/configuration/sections.ts';
+import type { ConfigFiles, DataSource } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles, DataSource } from '../../engine/vocabulary/service.ts';
 import type { Data } from '../../formats/data.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';

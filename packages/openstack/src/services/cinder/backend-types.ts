@@ -1,6 +1,6 @@
 import { defined } from '../../engine/names/defined.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { cephClientFiles, cephConf, cephOf } from '../../infrastructure/ceph/address.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import type { Backend, Cinder } from './kind.ts';

@@ -7,8 +7,8 @@ import {
   sections,
   trustOfApis,
 } from '../../engine/configuration/sections.ts';
+import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
 import { cephClientFiles, cephConf, cephOf } from '../../infrastructure/ceph/address.ts';
 import type { CephPool } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';

@@ -1,6 +1,6 @@
 import type { Component, Mount } from '../../engine/vocabulary/component.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { modules } from '../../infrastructure/ovn/chassis.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { backendsOf, pathOf } from '../backends.ts';

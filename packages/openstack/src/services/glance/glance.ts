@@ -10,8 +10,9 @@ import {
 import type { OwnedOptions } from '../../engine/configuration/user-config.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
 import { type Component, usualProcesses } from '../../engine/vocabulary/component.ts';
+import type { ConfigFiles, DataSource } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { type ConfigFiles, type DataSource, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
+import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import { type Layer, layered } from '../../oslo/layers.ts';
 import { refusedBy } from '../backends.ts';
 import { caches, importsAndCache, ownedByImportsAndCache, pruner } from './imports-and-cache.ts';

@@ -2,8 +2,8 @@ import { client, trustOfApis } from '../../engine/configuration/sections.ts';
 import type { OwnedOptions } from '../../engine/configuration/user-config.ts';
 import { lastingSuffix } from '../../engine/names/names.ts';
 import { rootOf } from '../../engine/names/roots.ts';
+import type { ConfigFiles, DataSource } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles, DataSource } from '../../engine/vocabulary/service.ts';
 import { cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
 import type { CephUser } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';
@@ -93,7 +93,7 @@ const ownedBy = {
 
 /** The same of the stores that storageType makes. */
 export const ownedByStores = {
-  glance_store: { default_backend: 'spec.storageType' },
+  glance_store: { default_backend: 'nothing: the default store stays, and users name another one when they upload' },
   local: ownedBy.pvc,
   ceph: ownedBy.ceph,
   swift: ownedBy.swift,

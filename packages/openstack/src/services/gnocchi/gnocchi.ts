@@ -1,6 +1,7 @@
 import { authtoken, client, database, sections, trustOfApis } from '../../engine/configuration/sections.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { type ConfigFiles, defineService } from '../../engine/vocabulary/service.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { Gnocchi, whySingle } from './kind.ts';
 

@@ -1,7 +1,8 @@
 import { trustOfApis } from '../../engine/configuration/sections.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
+import type { ConfigFiles, DataSource } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { type ConfigFiles, type DataSource, defineService } from '../../engine/vocabulary/service.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { cookieKey } from '../dashboards.ts';
 import { Horizon } from './kind.ts';

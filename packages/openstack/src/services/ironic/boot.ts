@@ -1,5 +1,5 @@
 import type { Component } from '../../engine/vocabulary/component.ts';
-import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { IronicSpec } from './kind.ts';
 
 /** Where a conductor keeps images, and what machines boot from. */

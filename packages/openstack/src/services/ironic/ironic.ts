@@ -9,8 +9,9 @@ import {
   sections,
 } from '../../engine/configuration/sections.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { type ConfigFiles, defineService } from '../../engine/vocabulary/service.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import { dataClaim } from '../../infrastructure/data-claim.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { boot, bootFiles, httpPort, makeFolders, serveFiles, state } from './boot.ts';

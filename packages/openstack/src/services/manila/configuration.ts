@@ -1,9 +1,9 @@
 import { authtoken, client, coordination, messaging, proxied, sections } from '../../engine/configuration/sections.ts';
 import { digest } from '../../engine/names/digest.ts';
 import { ownValue } from '../../engine/names/own-value.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { Counting } from '../../engine/vocabulary/counting.ts';
-import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { cephClientFiles, cephConf, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { type BackendCounting, lastingBackends, removedBackends, servedBackends } from '../backend-memory.ts';

@@ -11,8 +11,9 @@ import {
 import { cloudLabel, computeLabel } from '../../engine/names/names.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
+import type { DataSource } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { type DataSource, defineService, type Schedule } from '../../engine/vocabulary/service.ts';
+import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import type { Nova } from '../nova/kind.ts';
 import { Masakari } from './kind.ts';

@@ -9,9 +9,10 @@ import {
   trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import type { Component } from '../../engine/vocabulary/component.ts';
+import type { DataSource } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
-import { type DataSource, defineService } from '../../engine/vocabulary/service.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { Mistral } from './kind.ts';
 

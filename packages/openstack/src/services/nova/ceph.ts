@@ -1,5 +1,5 @@
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { type Ceph, cephConf, cephFiles, cephOf, clusterProblems } from '../../infrastructure/ceph/address.ts';
 import type { CephUser } from '../../infrastructure/ceph/kind.ts';
 import type { Layer } from '../../oslo/layers.ts';

@@ -1,6 +1,7 @@
 import type { Component, Mount, NodeAgent } from '../../engine/vocabulary/component.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles, GeneratedSecret } from '../../engine/vocabulary/service.ts';
+import type { GeneratedSecret } from '../../engine/vocabulary/service.ts';
 import type { Nova } from './kind.ts';
 
 /**

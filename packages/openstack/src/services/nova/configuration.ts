@@ -11,8 +11,8 @@ import {
   trustOfApis,
 } from '../../engine/configuration/sections.ts';
 import { usualProcesses } from '../../engine/vocabulary/component.ts';
+import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles, UserLayer } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { metadataSecret } from '../metadata.ts';

@@ -1,4 +1,4 @@
-import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { NodeGroup, Nova } from './kind.ts';
 
 /** Where nova-compute looks for such files when it starts, unless `[compute] provider_config_location` says otherwise. */

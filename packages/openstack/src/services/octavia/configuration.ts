@@ -11,8 +11,9 @@ import {
 import { apiUrl } from '../../engine/vocabulary/api-tls.ts';
 import { authoritySeconds } from '../../engine/vocabulary/certificate.ts';
 import type { Mount } from '../../engine/vocabulary/component.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles, GeneratedSecret } from '../../engine/vocabulary/service.ts';
+import type { GeneratedSecret } from '../../engine/vocabulary/service.ts';
 import { certificateOptions, ovnOf } from '../../infrastructure/ovn/address.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';

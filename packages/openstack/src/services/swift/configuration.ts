@@ -1,6 +1,6 @@
 import { authtoken, client } from '../../engine/configuration/sections.ts';
+import type { ConfigFiles, DataSource } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles, DataSource } from '../../engine/vocabulary/service.ts';
 import type { DataMap } from '../../formats/data.ts';
 import { pasteData, pasteOwned } from '../../formats/paste.ts';
 import { secretReference } from '../../oslo/references.ts';

@@ -1,6 +1,6 @@
 import type { Component, Mount } from '../../engine/vocabulary/component.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import type { ConfigFiles } from '../../engine/vocabulary/service.ts';
 import { authorityKey } from '../../engine/vocabulary/trust.ts';
 import { cephConf, cephFiles, cephOf, keyringFile } from '../../infrastructure/ceph/address.ts';
 import { secretReference } from '../../oslo/references.ts';

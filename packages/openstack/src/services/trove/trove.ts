@@ -9,8 +9,9 @@ import {
   trustByVariable,
 } from '../../engine/configuration/sections.ts';
 import type { Component, Mount } from '../../engine/vocabulary/component.ts';
+import type { DataSource } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { type DataSource, defineService, type Job } from '../../engine/vocabulary/service.ts';
+import { defineService, type Job } from '../../engine/vocabulary/service.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
 import { Trove } from './kind.ts';

@@ -1,8 +1,9 @@
 import { authtoken, logging, sections } from '../../engine/configuration/sections.ts';
 import { nightly } from '../../engine/objects/schedule.ts';
 import type { Component, Mount } from '../../engine/vocabulary/component.ts';
+import type { ConfigFiles } from '../../engine/vocabulary/config-files.ts';
 import type { Context } from '../../engine/vocabulary/context.ts';
-import { type ConfigFiles, defineService } from '../../engine/vocabulary/service.ts';
+import { defineService } from '../../engine/vocabulary/service.ts';
 import { dataClaim } from '../../infrastructure/data-claim.ts';
 import type { Layer } from '../../oslo/layers.ts';
 import { secretReference } from '../../oslo/references.ts';
