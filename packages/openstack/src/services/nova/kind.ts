@@ -236,7 +236,7 @@ export const Nova = defineApi({
       coldMigration: object(
         'Moving servers that are off between nodes, and resizing servers, by copies of their disks (ssh). To enable or disable it replaces nova-compute of all nodes, on request; guests run on.',
         {
-          enabled: bool('Whether hosts take disks of others. They do by an sshd on port 8022 of each node.', {
+          enabled: bool('Whether hosts take disks of others, by an sshd on port 8022 of each node.', {
             fallback: false,
           }),
         },
