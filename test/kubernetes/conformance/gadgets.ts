@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { type Answer, testServer, uniqueName } from './server.ts';
 
 /** Where definitions are. */
@@ -77,14 +78,12 @@ export async function install(namespace: string, versions?: Version[]): Promise<
   return { group, base };
 }
 
-/** The real server does it a moment later; asked again and again, without a pause, for at most 10 seconds' worth. */
-export async function until(ask: () => Promise<Answer>, done: (answer: Answer) => boolean): Promise<Answer> {
-  for (let attempt = 0; attempt < 5000; attempt += 1) {
-    const answer = await ask();
-    if (done(answer)) return answer;
-  }
-  throw new Error('it never came to be');
-}
+/**
+ * The real server does it a moment later. What it deletes with a definition it looks at every 5 seconds
+ * (apiextensions-apiserver, crd_finalizer.go).
+ */
+export const until = (ask: () => Promise<Answer>, done: (answer: Answer) => boolean): Promise<Answer> =>
+  eventually(ask, done);
 
 /** One of them. */
 export const gadget = (group: string, name: string, spec: object = { size: 1 }, more: object = {}) => ({

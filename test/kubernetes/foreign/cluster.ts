@@ -16,7 +16,7 @@ import {
 } from '@openstack-operator/kube';
 import { createSandbox, listen } from '@openstack-operator/sandbox';
 import { parse } from 'yaml';
-import { eventually } from '../operator/real-operator.ts';
+import { eventually } from '../eventually.ts';
 import type { Program } from './programs.ts';
 
 /** The servers that each operator is run against. */

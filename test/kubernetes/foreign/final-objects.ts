@@ -1,7 +1,7 @@
 import { Event, type Kind, type KubeObject, realClock, type StoredObject } from '@openstack-operator/kube';
 import { differences } from '../../sandbox/rollout/normalise.ts';
 import { stable } from '../conformance/server.ts';
-import { eventually } from '../operator/real-operator.ts';
+import { eventually } from '../eventually.ts';
 import type { Cluster } from './cluster.ts';
 
 /** Objects of one moment, by kind and name. */

@@ -5,9 +5,9 @@ import { afterEach, expect, test } from 'vitest';
 import { identityOnly, readyCloud } from '../../sandbox/rollout/cloud.ts';
 import { builtIn, differences, finalObjects } from '../../sandbox/rollout/normalise.ts';
 import { uniqueName } from '../conformance/server.ts';
+import { eventually, wait } from '../eventually.ts';
 import {
   client,
-  eventually,
   install,
   installDefault,
   makeNamespace,
@@ -15,7 +15,6 @@ import {
   makeStorageClass,
   playNode,
   startOperator,
-  wait,
   withNodeAgents,
 } from './real-operator.ts';
 

@@ -21,15 +21,8 @@ import {
 import { CephStorage, Keystone, Nova, OpenStackControlPlane, OVNNetwork } from '@openstack-operator/openstack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uniqueName } from '../conformance/server.ts';
-import {
-  client,
-  clientOf,
-  ensure,
-  eventually,
-  installDefault,
-  makeNamespace,
-  withNodeAgents,
-} from './real-operator.ts';
+import { eventually } from '../eventually.ts';
+import { client, clientOf, ensure, installDefault, makeNamespace, withNodeAgents } from './real-operator.ts';
 
 /** Labelled for node agents; `other` is not. */
 const namespace = uniqueName('agents');

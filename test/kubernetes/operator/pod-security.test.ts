@@ -4,9 +4,9 @@ import { conditionOf, OpenStackControlPlane, OVNNetwork } from '@openstack-opera
 import { afterAll, expect, test } from 'vitest';
 import { networkOnly } from '../../sandbox/rollout/cloud.ts';
 import { uniqueName } from '../conformance/server.ts';
+import { eventually } from '../eventually.ts';
 import {
   client,
-  eventually,
   installDefault,
   makeNamespace,
   makeNode,

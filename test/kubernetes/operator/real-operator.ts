@@ -28,6 +28,7 @@ import { crd, kinds } from '@openstack-operator/openstack';
 import { runOperator } from '@openstack-operator/operator';
 import { parse } from 'yaml';
 import { configObjects, kindOf } from '../../sandbox/rollout/operator-access.ts';
+import { eventually, wait } from '../eventually.ts';
 
 const path = process.env['CONFORMANCE_KUBECONFIG'] ?? '';
 const config = parse(readFileSync(path, 'utf8'));
@@ -296,18 +297,4 @@ async function bind(ref: { name: string; namespace: string }, node: string): Pro
     { apiVersion: 'v1', kind: 'Binding', metadata: ref, target },
     { subresource: 'binding' },
   );
-}
-
-export const wait = (ms: number): Promise<void> => new Promise((resolve) => realClock.after(ms, () => resolve()));
-
-/** Reads until the value is as it should be. */
-export async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean, seconds = 60): Promise<T> {
-  const end = realClock.now() + seconds * 1000;
-  for (;;) {
-    const value = await read();
-    if (holds(value)) return value;
-    if (realClock.now() > end)
-      throw new Error(`it did not happen in ${seconds} s; last: ${JSON.stringify(value)?.slice(0, 6000)}`);
-    await wait(200);
-  }
 }

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { controllerOf, Secret } from '@openstack-operator/kube';
 import { MariaDB, OpenStackControlPlane } from '@openstack-operator/openstack';
 import { expect, test } from 'vitest';
-import { type Issuers, runCertManager, serveCertManager } from './cert-manager.ts';
+import { Certificate, type Issuers, runCertManager, serveCertManager } from './cert-manager.ts';
 import { type Cloud, controlPlane, identityOnly, left, readyCloud } from './cloud.ts';
 import { cloudWithRights } from './operator-access.ts';
 import { asUser, userImage } from './servers.ts';
@@ -53,7 +53,12 @@ test('what keeps an issuer from signing is told; what it has signed is used, mad
 
   await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { deletionPolicy: 'Delete' } });
   await cloud.ready();
+  // cert-manager would fill another Secret for a Certificate that is still there.
+  await cloud.change(Certificate, database, { metadata: { finalizers: ['example.com/held'] } });
   await cloud.remove(OpenStackControlPlane, 'my-cloud');
+  await cloud.until(() => left(cloud).length === 2);
+  expect(left(cloud)).toEqual([`Certificate ${database}`, `Secret ${database}`]);
+  await cloud.change(Certificate, database, { metadata: { finalizers: [] } });
   await cloud.until(() => left(cloud).length === 0);
 });
 

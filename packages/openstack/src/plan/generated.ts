@@ -10,6 +10,7 @@ import { digest } from '../engine/names/digest.ts';
 import { annotations, retainedForLabel } from '../engine/names/names.ts';
 import { requestOf } from '../engine/status/conditions.ts';
 import { eventOf } from '../engine/status/event-reasons.ts';
+import { certificates } from '../engine/vocabulary/issued.ts';
 import type { KeyRotation, Succession } from '../engine/vocabulary/step.ts';
 import type { Rotation } from '../engine/vocabulary/surroundings.ts';
 import { type Action, type GeneratedSecret, nothing, type Plan, soonest } from './action.ts';
@@ -65,7 +66,7 @@ export function planGenerated(live: Live, stated: GeneratedSecret, step: string,
   const lost =
     gone.length === 0 ? undefined : lostWith(live, desired, `has lost ${gone.map((key) => `key ${key}`).join(', ')}`);
   if (lost !== undefined) return refuse(new KeyMaterialMissingError(lost));
-  const metadata = keptMetadata(live.resource, object, secret, retained);
+  const metadata = keptMetadata(live, stated, secret);
   const rotated = planSuccession(live, desired, secret, step);
   if (rotated !== undefined) return rotated;
   const rotationDue = untilDue(live.now, secret, rotation);
@@ -216,17 +217,32 @@ function laterDue(now: number, secret: StoredObject, every: Every | undefined): 
  * long as both live, and what was adopted is marked as ours. The very same object when nothing differs.
  */
 function keptMetadata(
-  owner: StoredObject,
-  { metadata: { labels: stated } }: KubeObject,
-  live: StoredObject,
-  retained: boolean,
+  { cache, resource }: Live,
+  { object, issued, retained = false }: GeneratedSecret,
+  { metadata }: StoredObject,
 ): StoredObject['metadata'] {
-  const { [retainedForLabel]: _retainedFor, ...others } = live.metadata.labels ?? {};
-  const foreign = (live.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid);
-  const labels = { ...others, ...stated };
-  const ownerReferences = retained ? foreign : [...foreign, controllerReference(owner)];
+  const { [retainedForLabel]: _retainedFor, ...others } = metadata.labels ?? {};
+  const certificate =
+    issued === undefined || !cache.has(certificates.kind) ? undefined : cache.get(certificates.kind, metadata);
+  const owners = [
+    ...(certificate === undefined ? [] : [signedFor(certificate)]),
+    ...(retained ? [] : [controllerReference(resource)]),
+  ];
+  const foreign = (metadata.ownerReferences ?? []).filter(
+    ({ uid }) => uid !== resource.metadata.uid && uid !== certificate?.metadata.uid,
+  );
+  const labels = { ...others, ...object.metadata.labels };
+  const ownerReferences = [...foreign, ...owners];
   const same =
-    digest(labels) === digest(live.metadata.labels ?? {}) &&
-    digest(ownerReferences) === digest(live.metadata.ownerReferences ?? []);
-  return same ? live.metadata : { ...live.metadata, labels, ownerReferences };
+    digest(labels) === digest(metadata.labels ?? {}) &&
+    digest(ownerReferences) === digest(metadata.ownerReferences ?? []);
+  return same ? metadata : { ...metadata, labels, ownerReferences };
+}
+
+/**
+ * The garbage collector deletes the Secret after its Certificate: cert-manager would fill another one for a Certificate that is
+ * still there.
+ */
+function signedFor({ apiVersion, kind, metadata: { name, uid } }: StoredObject) {
+  return { apiVersion, kind, name, uid };
 }
