@@ -1,5 +1,6 @@
 import { realClock } from '@openstack-operator/kube';
-import { afterAll, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { admin } from '../fixture.ts';
 import { controlPlane, program } from '../kubernetes.ts';
 import { inNode } from '../node.ts';
 import { isReady, pods } from '../pods.ts';
@@ -63,12 +64,17 @@ test('of two operators the one that leads is killed again and again while a pass
   const request = `${process.hrtime.bigint()}`;
   const rotated = () => glance('get', '-o', 'jsonpath={.status.rotated}');
   const requests = async () => (await rotated()).split(request).length - 1;
+  const users = async () =>
+    (await admin.call<{ is_enabled: boolean }[]>('identity.users')).filter(({ is_enabled: may }) => may).length;
+  const before = await users();
   await scale(2);
 
   const times: number[] = [];
   await recovers('the leader of two operators: killed three times within a rotation', {
     ...cloud,
     within: 600,
+    // Its user in Keystone is another one; the one before stays, disabled.
+    changes: ['users', 'assignments'],
     happen: async () => {
       await glance('annotate', '--overwrite', `openstack.k8s.io/rotate-at=${request}`);
       for (let turn = 0; turn < 3; turn += 1) times.push(await killLeader());
@@ -80,5 +86,6 @@ test('of two operators the one that leads is killed again and again while a pass
       });
     },
   });
+  expect(await users()).toBe(before);
   console.log(`another one led after ${times.map((time) => time.toFixed(1)).join(', ')} s`);
 }, 1_800_000);
