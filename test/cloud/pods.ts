@@ -83,9 +83,10 @@ export interface Container {
   readonly address: string;
 }
 
-/** The containers of the cloud that run, or those of Jobs that are done. */
+/** The containers of the cloud that run and are not about to end, or those of Jobs that are done. */
 export async function containers(phase: 'Running' | 'Succeeded' = 'Running'): Promise<Container[]> {
-  return (await pods(ours, [phase])).flatMap(({ metadata, spec, status }) =>
+  const lasting = (await pods(ours, [phase])).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return lasting.flatMap(({ metadata, spec, status }) =>
     spec.containers.map(({ name, volumeMounts = [] }) => ({
       namespace: metadata.namespace,
       pod: metadata.name,

@@ -33,6 +33,13 @@ function cloudName(): string {
   return name;
 }
 
+let catalogue = 0;
+
+/** From now on all connect anew: a connection that exists knows the catalogue of when it was made. */
+export function readCatalogueAnew(): void {
+  catalogue += 1;
+}
+
 /** Somebody who uses the cloud. The last argument of a call, when it is a plain object, are its keyword arguments. */
 export class User {
   readonly identity: Identity;
@@ -55,7 +62,9 @@ export class User {
     const last = args.at(-1);
     const keywords = typeof last === 'object' && last !== null && !Array.isArray(last) ? last : undefined;
     const positional = keywords === undefined ? args : args.slice(0, -1);
-    return (await theSdk().call(this.identity, path, positional, keywords ?? {})) as T;
+    const { app_name: name = prefix } = this.identity;
+    const identity = { ...this.identity, app_name: `${name as string}${catalogue}` };
+    return (await theSdk().call(identity, path, positional, keywords ?? {})) as T;
   }
 }
 

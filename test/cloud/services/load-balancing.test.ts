@@ -129,7 +129,7 @@ test('with the provider amphora there are workers; a load balancer without an im
   const { name, namespace } = (await controlPlane()).metadata;
   // Its certificate has been signed by then.
   const said = await program('kubectl', '-n', namespace, 'logs', `deployment/${name}-octavia-worker`, '--tail=2000');
-  expect(said).toContain('No Glance images are tagged with amphora tag');
+  expect(said).toContain('ImageGetException: Failed to retrieve image with amphora tag.');
   await user.call('load_balancer.delete_load_balancer', id, { cascade: true });
   await until({
     what: 'the load balancer to be gone',

@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { controlPlane, program } from '../kubernetes.ts';
+import { readCatalogueAnew } from '../running-cloud.ts';
 import { until } from '../until.ts';
 import { configurationMistakes } from './configuration.ts';
 import { memoryOf } from './memory.ts';
@@ -74,6 +75,7 @@ export function optionalService(
     await reaches(plural, 'True', 'Ready');
     // Others may have to hear of it: Nova, that somebody reads its notifications.
     await reaches('openstackcontrolplanes', 'True', 'Ready');
+    readCatalogueAnew();
     // Pods are labelled with the name of the service, which is the field in small letters.
     const name = field.toLowerCase();
     if (!withoutOslo.includes(field)) expect(await configurationMistakes(name)).toEqual([]);

@@ -139,10 +139,8 @@ async function build({ process, config }: ServiceContext, method: string): Promi
   const owner = config.text('controller_worker', 'amp_image_owner_id');
   const reply = await session.request('GET', `${glance}/v2/images?tag=${tag}&owner=${owner}&status=active`);
   if (reply.status !== 200) throw httpError(reply, 'octavia');
-  throw new PythonError(
-    'octavia.common.exceptions.GlanceNoTaggedImages',
-    `No Glance images are tagged with ${tag} tag.`,
-  );
+  // As the program of 2025.1 says it of no image at all.
+  throw new PythonError('octavia.common.exceptions.ImageGetException', `Failed to retrieve image with ${tag} tag.`);
 }
 
 /** Servers' heartbeats are UDP, which hosts here do not have (octavia.cmd.health_manager). */
