@@ -121,19 +121,24 @@ test('a node that is gone, or that there is not, is told', async () => {
   await away.startOperator();
   const taint = { key: 'storage', effect: 'NoSchedule' } as const;
   const add = () => away.rehearsal.sandbox.nodes.add({ name: 'disk-1', taints: [taint], files: { '/dev/sdb': label } });
-  const cinder = { backends: [{ ...lvm, lvmNode: 'disk-1' }] };
+  const cinder = { backends: [{ ...lvm, lvmNode: 'disk-1', lvmAddress: '10.9.9.9' }] };
   await away.settle(away.rehearsal.create(controlPlane({ ...services, cinder })));
   const none = "it needs a node with kubernetes.io/hostname=disk-1: 0/1 nodes are available: 1 node(s) didn't match";
   await away.until(() => told(away).includes(none));
   add();
-  await away.ready();
-  const elsewhere = (lvmAddress?: string) =>
-    away.change(OpenStackControlPlane, 'my-cloud', {
-      spec: { cinder: { backends: [{ ...lvm, lvmNode: 'disk-1', ...(lvmAddress && { lvmAddress }) }] } },
-    });
-  await elsewhere('10.9.9.9');
   await away.until(() => told(away).includes('cannot listen at 10.9.9.9:3260: the node has no such address'));
-  await elsewhere();
+  const state = (name: string) =>
+    away.change(OpenStackControlPlane, 'my-cloud', {
+      spec: { cinder: { backends: [{ ...lvm, name, lvmNode: 'disk-1' }] } },
+    });
+  // Volumes may be attached by the former address: who means another one takes the backend away until it is empty.
+  await state('lvm');
+  const refused =
+    'spec.backends[name=lvm].lvmAddress: it was 10.9.9.9 before (status.lasting, ConfigMap my-cloud-cinder-lasting), and is that of the node now';
+  await away.until(() => told(away).includes(refused));
+  await state('other');
+  await away.ready();
+  await state('lvm');
   await away.ready();
   away.rehearsal.sandbox.nodes.stop('disk-1');
   await away.until(() => told(away).includes('its node disk-1 is not Ready: Kubelet stopped posting node status'), 5);

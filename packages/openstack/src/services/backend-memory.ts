@@ -24,22 +24,34 @@ const reason = 'openstack-operator: spec.backends has no such backend any more';
 interface Place {
   readonly type: string;
   readonly place: string | undefined;
+  /** What else stays while anything lies there, by the field of the backend: others find it by that. */
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** What each backend was, by its field. */
+/** What each backend was, by its field, and what fields of it that stay were. */
 export function lastingBackends<B extends Backend>(
   words: BackendWords,
   context: Stating<B>,
   placeOf: (backend: B) => Place,
 ): Record<string, string> {
-  const stated = backendsOf(context.spec).map((backend) => {
+  const stated = backendsOf(context.spec).flatMap((backend) => {
     const { name } = backend;
-    const { type, place } = placeOf(backend);
-    return [pathOf(name), `${type} ${hostOf(context, backend)}@${name}${place === undefined ? '' : `#${place}`}`];
+    const { type, place, fields = {} } = placeOf(backend);
+    const where = place === undefined ? '' : `#${place}`;
+    return [
+      [pathOf(name), `${type} ${hostOf(context, backend)}@${name}${where}`],
+      ...Object.entries(fields).map(([field, is]) => [`${pathOf(name)}.${field}`, is]),
+    ];
   });
   const disabled = removed(context).map(({ host }) => [processOf(words, host), 'disabled']);
   return Object.fromEntries([...stated, ...disabled]) as Record<string, string>;
 }
+
+/** The way out for who means another place: what a backend was is forgotten once nothing lies in it. */
+export const backendWayOut = (field: string): string | undefined =>
+  /^spec\.backends\[/.test(field)
+    ? 'or take the backend away, wait until RemovedBackendsEmpty is True, and add it as it is to be'
+    : undefined;
 
 /** Their entries, by the same field. */
 export function rememberedBackends<B extends Backend>({ spec }: Stating<B>): Record<string, B> {
@@ -88,12 +100,18 @@ export function stayingBackends<B extends Backend>(
       counts,
       backends: { scheduling, binary: binaryOf(words), reason, gone: gone.map(({ host }) => host), back },
     },
-    fields: [...gone.map(({ field }) => field), ...back.map((host) => processOf(words, host))],
+    fields: [...gone.flatMap(({ field }) => fieldsOf(field, lasting)), ...back.map((host) => processOf(words, host))],
     components: [words.component, ...(words.beside === undefined ? [] : [words.beside])].flatMap((component) =>
       unknown.map(({ name }) => `${component}-${name}`),
     ),
   };
 }
+
+/** The field of a backend, and those below it that are remembered. */
+const fieldsOf = (field: string, lasting: Readonly<Record<string, string>>): string[] => [
+  field,
+  ...Object.keys(lasting).filter((one) => one.startsWith(`${field}.`)),
+];
 
 const binaryOf = ({ project, component }: BackendWords): string => `${project}-${component}`;
 

@@ -141,7 +141,8 @@ export function lastingFindings(service: Service, context: Context): SpecFinding
   const problems = Object.entries(statedBy(service, context)).flatMap(([field, is]) => {
     const was = before[field];
     if (was === undefined || was === is) return [];
-    const message = `${field}: it was ${was} before (status.lasting, ConfigMap ${context.named(lastingSuffix)}), and is ${is} now: data that are found by it are out of reach; state what it was, or another name`;
+    const wayOut = service.wayOut?.(field);
+    const message = `${field}: it was ${was} before (status.lasting, ConfigMap ${context.named(lastingSuffix)}), and is ${is} now: data that are found by it are out of reach; state what it was, or another name${wayOut === undefined ? '' : `, ${wayOut}`}`;
     return [{ reason: 'SpecRefused', message } as const];
   });
   const unknown = unknownOf(service, context).flatMap((field) => {

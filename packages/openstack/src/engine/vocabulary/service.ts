@@ -333,6 +333,8 @@ export interface Service<R extends ServiceResource = ServiceResource> {
    * status shows it (`lasting`).
    */
   readonly lasting?: (context: Context<R>) => Readonly<Record<string, string>>;
+  /** What somebody can do who means to change a field of `lasting`, beside to state what it was, or another name; undefined: nothing. */
+  readonly wayOut?: (field: string) => string | undefined;
   /** Entries of the spec that are needed after they are stated no more, by the field of `lasting` that remembers them. */
   readonly remembers?: (context: Context<R>) => Readonly<Record<string, object>>;
   /** What of `lasting` is stated no more, or again: what users keep there is counted before it is forgotten. */

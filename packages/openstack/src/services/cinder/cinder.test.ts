@@ -147,13 +147,44 @@ test('a backend that was another one is refused under its name, also after it wa
   const again = compose({ backends: [pool('fast')], backup: { type: 'ceph' } }, lasting);
   const { problem } = again.steps.find(({ condition }) => condition === 'ConfigReady') ?? {};
   expect(problem?.message).toBe(
-    'spec.backends[name=fast]: it was ceph cinder@fast#old before (status.lasting, ConfigMap cinder-lasting), and is ceph cinder@fast#fast now: data that are found by it are out of reach; state what it was, or another name; ' +
+    'spec.backends[name=fast]: it was ceph cinder@fast#old before (status.lasting, ConfigMap cinder-lasting), and is ceph cinder@fast#fast now: data that are found by it are out of reach; state what it was, or another name, or take the backend away, wait until RemovedBackendsEmpty is True, and add it as it is to be; ' +
       'spec.backup: it was pvc before (status.lasting, ConfigMap cinder-lasting), and is ceph backups now: data that are found by it are out of reach; state what it was, or another name',
   );
   expect(again.status).toMatchObject({ lasting });
   expect(compose({ backends: [pool('fast')] }).status).toMatchObject({
     lasting: { 'spec.backends[name=fast]': 'ceph cinder@fast#fast', 'spec.backup': 'custom' },
   });
+});
+
+const flash = (volume_driver: string) =>
+  ({ name: 'flash', type: 'custom', config: { 'cinder.conf': { flash: { volume_driver } } } }) as const;
+const driverField = 'spec.backends[name=flash].config["cinder.conf"].flash.volume_driver';
+const pure = 'cinder.volume.drivers.pure.PureISCSIDriver';
+
+test('a custom backend keeps its driver, which may be stated by a former name', () => {
+  const refused = (volume_driver: string, was: string) =>
+    compose({ backends: [flash(volume_driver)] }, { [driverField]: was }).steps.find(
+      ({ condition }) => condition === 'ConfigReady',
+    )?.problem?.message;
+  expect(compose({ backends: [flash(pure)] }).status).toMatchObject({ lasting: { [driverField]: pure } });
+  expect(refused(pure, pure)).toBeUndefined();
+  expect(refused('acme.cinder.AcmeDriver', pure)).toContain(
+    `${driverField}: it was ${pure} before (status.lasting, ConfigMap cinder-lasting), and is acme.cinder.AcmeDriver now`,
+  );
+  expect(
+    refused('cinder.volume.drivers.nimble.NimbleFCDriver', 'cinder.volume.drivers.hpe.nimble.NimbleFCDriver'),
+  ).toBeUndefined();
+});
+
+test('a driver that is refused is not remembered, as it is to be corrected', () => {
+  const mistyped = { backends: [flash('cinder.volume.drivers.pure.PureISCIDriver')] };
+  expect(compose(mistyped).status).not.toHaveProperty(['lasting', driverField]);
+  expect(compose({ ...mistyped, unknownOptions: 'Allow' }).status).toHaveProperty(['lasting', driverField]);
+});
+
+test('what is remembered of a backend goes with it', () => {
+  const gone = { 'spec.backends[name=flash]': 'custom cinder@flash', [driverField]: pure };
+  expect(compose({ backends: [pool('fast')] }, gone).staying).toMatchObject({ fields: Object.keys(gone) });
 });
 
 const both = {

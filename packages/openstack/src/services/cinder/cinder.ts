@@ -4,7 +4,7 @@ import type { Component, HostAccess } from '../../engine/vocabulary/component.ts
 import type { Context } from '../../engine/vocabulary/context.ts';
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
 import { defineService, type Schedule } from '../../engine/vocabulary/service.ts';
-import { rememberedBackends, servedBackends, stayingBackends } from '../backend-memory.ts';
+import { backendWayOut, rememberedBackends, servedBackends, stayingBackends } from '../backend-memory.ts';
 import {
   alone,
   apiOf,
@@ -88,6 +88,7 @@ export const cinder = defineService<Cinder>({
     ],
   },
   lasting,
+  wayOut: backendWayOut,
   remembers: rememberedBackends,
   staying: (context) => stayingBackends(words, context, counting),
   migrate: () => ({

@@ -24,9 +24,10 @@ import {
   common as shared,
 } from '../backends.ts';
 import { backendTypes } from './backend-types.ts';
+import { driverMistake, presentName } from './drivers.ts';
 import { imageCache, ownedByCache } from './image-cache.ts';
 import type { Backend, Cinder } from './kind.ts';
-import { groupOf, isLvm, lvmBackends, targetFiles } from './lvm.ts';
+import { groupOf, isLvm, lvmBackends, portalOf, targetFiles } from './lvm.ts';
 
 /** How Cinder words its backends. */
 export const words: BackendWords = {
@@ -52,9 +53,18 @@ export function lasting(context: Context<Cinder>): Record<string, string> {
     ...lastingBackends(words, context, (backend) => ({
       type: backend.type,
       place: isLvm(backend) ? groupOf(backend) : backend.cephPoolName,
+      fields: isLvm(backend) ? portalOf(backend) : driverOf(context, backend),
     })),
     ...(copies === undefined ? {} : { 'spec.backup': copies }),
   };
+}
+
+/** The driver of a custom backend, by its option. One that is refused is not remembered, as it is to be corrected. */
+function driverOf({ spec }: Context<Cinder>, { name, type, config }: Backend): Readonly<Record<string, string>> {
+  const driver = config?.['cinder.conf']?.[name]?.['volume_driver'];
+  if (type !== 'custom' || typeof driver !== 'string') return {};
+  const isRefused = spec.unknownOptions !== 'Allow' && driverMistake('volume_driver', driver) !== undefined;
+  return isRefused ? {} : { [`config["cinder.conf"].${name}.volume_driver`]: presentName(driver) };
 }
 
 /** Whether volumes or copies of them lie in Ceph. */

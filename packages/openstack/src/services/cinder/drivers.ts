@@ -116,17 +116,17 @@ const backupDrivers = `
   swift.SwiftBackupDriver
 `;
 
-/** Former names, which Cinder reads as the present ones (`MAPPING` of its managers). */
+/** Former names, each with the present one that Cinder reads it as (`MAPPING` of its managers). */
 const formerNames = `
-  cinder.backup.drivers.google.GoogleBackupDriver
-  cinder.volume.drivers.dell_emc.vmax.fc.VMAXFCDriver
-  cinder.volume.drivers.dell_emc.vmax.iscsi.VMAXISCSIDriver
-  cinder.volume.drivers.dell_emc.vxflexos.driver.VxFlexOSDriver
-  cinder.volume.drivers.fujitsu.eternus_dx_fc.FJDXFCDriver
-  cinder.volume.drivers.fujitsu.eternus_dx_iscsi.FJDXISCSIDriver
-  cinder.volume.drivers.nimble.NimbleFCDriver
-  cinder.volume.drivers.nimble.NimbleISCSIDriver
-  cinder.volume.drivers.zadara.ZadaraVPSAISCSIDriver
+  cinder.backup.drivers.google.GoogleBackupDriver cinder.backup.drivers.gcs.GoogleBackupDriver
+  cinder.volume.drivers.dell_emc.vmax.fc.VMAXFCDriver cinder.volume.drivers.dell_emc.powermax.fc.PowerMaxFCDriver
+  cinder.volume.drivers.dell_emc.vmax.iscsi.VMAXISCSIDriver cinder.volume.drivers.dell_emc.powermax.iscsi.PowerMaxISCSIDriver
+  cinder.volume.drivers.dell_emc.vxflexos.driver.VxFlexOSDriver cinder.volume.drivers.dell_emc.powerflex.driver.PowerFlexDriver
+  cinder.volume.drivers.fujitsu.eternus_dx_fc.FJDXFCDriver cinder.volume.drivers.fujitsu.eternus_dx.eternus_dx_fc.FJDXFCDriver
+  cinder.volume.drivers.fujitsu.eternus_dx_iscsi.FJDXISCSIDriver cinder.volume.drivers.fujitsu.eternus_dx.eternus_dx_iscsi.FJDXISCSIDriver
+  cinder.volume.drivers.nimble.NimbleFCDriver cinder.volume.drivers.hpe.nimble.NimbleFCDriver
+  cinder.volume.drivers.nimble.NimbleISCSIDriver cinder.volume.drivers.hpe.nimble.NimbleISCSIDriver
+  cinder.volume.drivers.zadara.ZadaraVPSAISCSIDriver cinder.volume.drivers.zadara.zadara.ZadaraVPSAISCSIDriver
 `;
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
@@ -136,7 +136,15 @@ const known = {
   volume_driver: below('cinder.volume.drivers', volumeDrivers),
   backup_driver: below('cinder.backup.drivers', backupDrivers),
 };
-const former = new Set(words(formerNames));
+const former = new Map(
+  formerNames
+    .trim()
+    .split('\n')
+    .map((line) => words(line) as [string, string]),
+);
+
+/** The present name of a driver: the same driver may be stated by a former one. */
+export const presentName = (name: string): string => former.get(name) ?? name;
 
 /**
  * What is wrong with the class that an option names, of those that Cinder ships; classes of other packages are not known

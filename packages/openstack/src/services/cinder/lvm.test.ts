@@ -101,3 +101,21 @@ test('nova-compute has the name of its node to targets where volumes are of that
   expect(nova([ssd])).toContain('{"name":"etc-iscsi","mountPath":"/etc/iscsi"}');
   expect(nova([{ name: 'fast', type: 'ceph', cephPoolName: 'volumes' }])).not.toContain('iscsi');
 });
+
+test('an address and a port by which volumes are found stay while there are any', () => {
+  const [ssd] = sample.spec.backends ?? [];
+  const at = `spec.backends[name=${ssd?.name}]`;
+  const lasting = { [`${at}.lvmAddress`]: 'that of the node', [`${at}.lvmPort`]: '3260' };
+  const composition = (more: object) => {
+    const spec = { ...sample.spec, backends: [{ ...ssd, ...more }] } as Cinder['spec'];
+    return composed({ ...sample, spec }, surroundings(read, { lasting }));
+  };
+  const refused = (more: object) =>
+    composition(more).steps.find(({ condition }) => condition === 'ConfigReady')?.problem?.message;
+  expect(composition({}).status).toMatchObject({ lasting });
+  expect(refused({ lvmPort: 3260 })).toBeUndefined();
+  expect(refused({ lvmAddress: '10.0.0.11' })).toContain(
+    `${at}.lvmAddress: it was that of the node before (status.lasting, ConfigMap cinder-lasting), and is 10.0.0.11 now: data that are found by it are out of reach; state what it was, or another name, or take the backend away, wait until RemovedBackendsEmpty is True`,
+  );
+  expect(refused({ lvmPort: 3261 })).toContain(`${at}.lvmPort: it was 3260 before`);
+});

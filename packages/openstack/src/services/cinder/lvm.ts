@@ -29,6 +29,12 @@ export function keepsVolumesInLvm(
 /** Where it lies, in words. */
 export const groupOf = ({ lvmVolumeGroup, lvmNode }: Backend): string => `${lvmVolumeGroup} on ${lvmNode}`;
 
+/** Where tgtd serves it, by field: nodes with attached volumes look for them there. */
+export const portalOf = ({ lvmAddress = 'that of the node', lvmPort: port = lvmPort }: Backend) => ({
+  lvmAddress,
+  lvmPort: String(port),
+});
+
 /** What its section says. Passwords of CHAP are Cinder's: each volume has its own. */
 export function lvmOptions({ lvmVolumeGroup = '', lvmThin = true, lvmAddress, lvmPort: port }: Backend): Layer[string] {
   return {

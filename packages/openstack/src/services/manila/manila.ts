@@ -1,6 +1,6 @@
 import type { CatalogueEntry } from '../../engine/vocabulary/identity.ts';
 import { defineService } from '../../engine/vocabulary/service.ts';
-import { rememberedBackends, servedBackends, stayingBackends } from '../backend-memory.ts';
+import { backendWayOut, rememberedBackends, servedBackends, stayingBackends } from '../backend-memory.ts';
 import { alone, apiOf, backendComponents, backendsOf, dependsOn, ownedBy, refusedBy, worker } from '../backends.ts';
 import {
   configSets,
@@ -60,6 +60,7 @@ export const manila = defineService<Manila>({
     data: { ...worker(words, context, 'data', '192Mi'), ...alone('data') },
   }),
   lasting,
+  wayOut: backendWayOut,
   remembers: rememberedBackends,
   heldBy: { counts: [shares] },
   staying: (context) => stayingBackends(words, context, counting),
