@@ -50,6 +50,7 @@ import {
 } from '@openstack-operator/openstack';
 import { borrowedName, borrowersOf } from './borrowers.ts';
 import { childSpec, settledTlsIn } from './child-there.ts';
+import { claimBytes } from './claim-bytes.ts';
 import type { ComposeContext, OperatorContext } from './context.ts';
 import { deployedEndpoint } from './deployed-endpoint.ts';
 import { joinedNodes } from './joined-nodes.ts';
@@ -110,6 +111,7 @@ export function gather(
     },
     lacking: (kind, name, key) => lackingIn(data(kind, name), key),
     storageClasses: () => (cache.has(StorageClass) ? storageClassesOf(context) : undefined),
+    claimBytes: (name) => claimBytes(context, name),
     gateway: (name) => (cache.served(Gateway) ? gatewayOf(context, name) : undefined),
     nodes: () => ((service?.groups ?? service?.nodeGroups) === undefined ? [] : nodesOf(context, resource)),
     isNode: (name) => !cache.has(Node) || cache.get(Node, { name }) !== undefined,

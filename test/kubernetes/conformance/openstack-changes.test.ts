@@ -228,6 +228,19 @@ test('a group of storage nodes keeps its volumes, or its devices of nodes', asyn
   expect(await change(more, volumes)).toBeUndefined();
 });
 
+test('a Swift without storage nodes of its own says later in which StorageClass their volumes are', async () => {
+  const api = kinds.find(({ kind }) => kind === 'Swift') as Api;
+  const spec = { storageNodes: 0, storageGroups: [{ name: 'volumes', zone: 1, storageNodes: 3 }] };
+  const change = (name: string) => {
+    const patch = { spec: { storageNodes: 3, storage: { storageClassName: 'xfs' } } };
+    return refusal(server.client.patch(api, { namespace, name }, 'merge', patch, { dryRun: true }));
+  };
+  await server.client.create(api, objectOf(api, spec, 'none'));
+  expect(await change('none')).toBeUndefined();
+  await server.client.create(api, objectOf(api, { ...spec, storageNodes: 1 }, 'some'));
+  expect((await change('some'))?.[0]).toMatchObject({ field: 'spec.storage.storageClassName' });
+});
+
 test('a backend keeps its volumes where they are', async () => {
   const api = kinds.find(({ kind }) => kind === 'Cinder') as Api;
   const backend = { name: 'fast', type: 'ceph', cephPoolName: 'volumes' };

@@ -108,6 +108,11 @@ export interface Surroundings extends OperatorSurroundings {
   readonly lacking: (kind: 'Secret' | 'ConfigMap', name: string, key?: string) => Lacking | undefined;
   /** StorageClasses of the cluster, and whether each is the default; undefined when nothing is known. */
   readonly storageClasses: () => Readonly<Record<string, boolean>> | undefined;
+  /**
+   * Bytes that a PersistentVolumeClaim of the namespace has: what it asks for, or less while its volume has not grown;
+   * undefined when there is none (yet).
+   */
+  readonly claimBytes: (name: string) => number | undefined;
   /** A Gateway, by `namespace/name`. */
   readonly gateway: (key: string) => GatewayFacts | undefined;
   /** Nodes that this resource has claimed. */
@@ -185,6 +190,7 @@ export function surroundingsOf(known: KnownSurroundings = {}): Surroundings {
     isLent: () => false,
     lacking: () => undefined,
     storageClasses: () => undefined,
+    claimBytes: () => undefined,
     gateway: (key) => ownValue(gateways, key),
     nodes: () => nodes,
     isNode: (name) => nodes.some((node) => node.name === name),

@@ -72,6 +72,18 @@ const serversFit = `${isGrouped} || ${ringsFit('3', stated('storagePolicy.replic
 /** Those of further policies, each as wide as any: a sum over them would cost the API server too much. */
 const policyRingsFit = `${isGrouped} || !has(self.storagePolicies) || self.storagePolicies.all(one, ${ringsFit('size(self.storagePolicies)', widthOf('one'))})`;
 
+const volume = storage('Volume of each device, of xfs (checkDevices).', volumeSize);
+const hadNodes = `${stated('storageNodes', defaults.storageNodes, 'oldSelf')} > 0`;
+
+/** The volume of each device. While there is no storage node, none is kept in its StorageClass. */
+const deviceVolume = {
+  ...volume,
+  transitions: volume.transitions.map((change) => ({
+    ...change,
+    allows: (next: string, previous: string) => `!(${hadNodes}) || ${change.allows(next, previous)}`,
+  })),
+};
+
 const tooLarge = (count: string) =>
   `the rings would not fit into a Secret (1 MiB): expected 2^partitionPower * (5 * replicaCount + 3) + 400 * devices, ${count}, to be ${mostRingBytes} or less`;
 
@@ -131,7 +143,7 @@ export const Swift = defineApi({
         fallback: defaults.devicesPerNode,
         immutable: defaults.devicesPerNode,
       }),
-      storage: storage('Volume of each device, of xfs (checkDevices).', volumeSize),
+      storage: deviceVolume,
       storageGroups,
       checkDevices: bool(
         'Storage nodes with a new device whose file system takes no 8 KiB of extended attributes, such as ext4, do not start (StorageNodesReady): it would refuse objects with more metadata. Devices in use are not looked at.',

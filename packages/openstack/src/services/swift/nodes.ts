@@ -63,6 +63,15 @@ export function nodesOf(context: Context<Swift>): Nodes {
   const haveLeft = foundBy(context)[found] === leftWords(context);
   const counted = (wanted: number, size = 0) => ({ wanted, running: haveLeft ? wanted : Math.max(wanted, size) });
   const sizeOf = (name: string) => held.find((one) => one.name === name)?.size;
+  const base = counted(wantedBy(context), size);
+  const baseBytes = deviceBytes(context, { ...spec, component: 'storage', ...base });
+  const onVolumes = (group: StorageGroup, { wanted, running }: ReturnType<typeof counted>): NodeGroup => {
+    const common = groupOf(group);
+    const bytes = deviceBytes(context, { ...group, component: common.component, running });
+    // The builder says two places of it.
+    const bySize = Math.max(0.01, (first.weight * bytes) / Math.max(1, baseBytes));
+    return { ...common, weight: group.weight ?? bySize, wanted, running };
+  };
   const all: readonly NodeGroup[] = [
     {
       component: 'storage',
@@ -70,18 +79,15 @@ export function nodesOf(context: Context<Swift>): Nodes {
       ...first,
       devices: devicesOf(spec),
       storage,
-      ...counted(wantedBy(context), size),
+      ...base,
     },
     ...storageGroups.flatMap((one) =>
       one.hostPath === undefined
-        ? {
-            ...groupOf(context, one),
-            ...counted(one.storageNodes ?? counts.storageNodes, sizeOf(one.name)),
-          }
+        ? onVolumes(one, counted(one.storageNodes ?? counts.storageNodes, sizeOf(one.name)))
         : onNodes(context, one),
     ),
     ...goneFrom(context).flatMap((one) =>
-      one.hostPath === undefined ? { ...groupOf(context, one), ...counted(0, one.size) } : onNodes(context, one),
+      one.hostPath === undefined ? onVolumes(one, counted(0, one.size)) : onNodes(context, one),
     ),
   ];
   // What has left is as if it had never been there.
@@ -105,7 +111,7 @@ function onNodes(context: Context<Swift>, group: StorageGroup): readonly NodeGro
   if (hostPath === undefined) return [];
   const { tolerations } = group;
   return hostsOf(context, group).map(({ node, component, state }) => ({
-    ...groupOf(context, group),
+    ...groupOf(group),
     component,
     weight: group.weight ?? first.weight,
     devices: hostPath.devices,
@@ -160,17 +166,28 @@ function wantedOf({ spec: { storageGroups = [] } }: Context<Swift>, group: strin
 const devicesOf = ({ devicesPerNode = counts.devicesPerNode }: Pick<StorageGroup, 'devicesPerNode'>) =>
   Array.from({ length: devicesPerNode }, (_, index) => `d${index + 1}`);
 
-function groupOf({ spec }: Context<Swift>, group: StorageGroup) {
+/**
+ * Bytes of each device of storage nodes with volumes: of those that are there the least, as a volume may not have grown to what
+ * is stated.
+ */
+function deviceBytes(
+  { surroundings, named }: Context<Swift>,
+  nodes: Pick<StorageGroup, 'devicesPerNode' | 'storage'> & { readonly component: string; readonly running: number },
+): number {
+  const { component, running, storage: { size = volumeSize } = {} } = nodes;
+  const there = Array.from({ length: running }, (_, ordinal) => `${named(component)}-${ordinal}`).flatMap((pod) =>
+    devicesOf(nodes).flatMap((device) => surroundings.claimBytes(`${device}-${pod}`) ?? []),
+  );
+  return there.length === 0 ? (bytesOf(size) ?? 1) : Math.min(...there);
+}
+
+function groupOf(group: StorageGroup) {
   const { name, zone, storage = {}, nodeSelector, tolerations } = group;
-  const bytes = (size = volumeSize) => bytesOf(size) ?? 1;
-  const bySize = (first.weight * bytes(storage.size)) / Math.max(1, bytes(spec.storage?.size));
   const words = name.split('-').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1));
   return {
     component: `storage-${name}`,
     step: `StorageNodes${words.join('')}Ready`,
     zone,
-    // The builder says two places of it.
-    weight: group.weight ?? Math.max(0.01, bySize),
     devices: devicesOf(group),
     storage,
     scheduling: { ...(nodeSelector && { nodeSelector }), ...(tolerations && { tolerations }) },
