@@ -292,6 +292,8 @@ describe(`${clouds} clouds behind one Gateway, and ${nodes} nodes`, () => {
     expect(came.filter((key) => !marked.includes(key))).toEqual(['MariaDB cloud-5/c-mariadb']);
     const relabelled = { ...changed, metadata: { ...changed.metadata, labels: { x: 'y' } } };
     expect(await world.count(() => cluster.put(StorageClass, relabelled))).toEqual([]);
+    const growing = { ...relabelled, allowVolumeExpansion: true };
+    expect(await world.count(() => cluster.put(StorageClass, growing))).toEqual(marked);
   });
 });
 

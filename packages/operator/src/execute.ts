@@ -14,6 +14,7 @@ import {
 import { apply } from './apply.ts';
 import { ContendedObjectError } from './contention.ts';
 import type { ComposeContext } from './context.ts';
+import { expand, VolumeExpansionError } from './expand.ts';
 import { patchNode } from './patch-node.ts';
 import { copySecret, createSecret, updateSecret } from './secrets/generate.ts';
 import { resolveSecret } from './secrets/resolve.ts';
@@ -54,17 +55,17 @@ export async function execute(
       if (context.signal.aborted || !(error instanceof Error) || error instanceof SupersededError) throw error;
       const before = failures.get(step);
       if (before === undefined || isMinor(before)) failures.set(step, error);
-      // Nothing else waits for what two writers contend for.
-      if (!(error instanceof ContendedObjectError)) ended.add(step);
+      // Nothing else waits for what two writers contend for, nor for a larger volume.
+      if (!(error instanceof ContendedObjectError || error instanceof VolumeExpansionError)) ended.add(step);
     }
   };
   for (const batch of batchesOf(plan.actions)) await sideBySide(batch, one);
   return { failures, requeueAfter: soonest(spans) };
 }
 
-/** What must not hide another failure of the same step: a conflict passes by itself, contention ends nothing. */
+/** What must not hide another failure of the same step: a conflict passes by itself, the others end nothing. */
 function isMinor(error: Error): boolean {
-  return error instanceof ContendedObjectError || isApiError(error, 409);
+  return error instanceof ContendedObjectError || error instanceof VolumeExpansionError || isApiError(error, 409);
 }
 
 /** Writes of one reconcile at once: most of a write's time is the API server's, which has other clients, too. */
@@ -141,6 +142,10 @@ async function perform(context: ComposeContext, action: Action, live: Live): Pro
       });
       return undefined;
     }
+    case 'expand':
+      assertStillMeant(context, `the expansion of PersistentVolumeClaim ${action.live.metadata.name}`);
+      await expand(context, action);
+      return undefined;
     case 'refuse':
       throw action.error;
   }

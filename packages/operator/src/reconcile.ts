@@ -301,8 +301,13 @@ function composeFor(context: ComposeContext, recipe: Recipe, jobs: Readonly<Reco
 /** What follows from a node that has joined: its agents, and Jobs such as the discovery of hosts. */
 const follows: ReadonlySet<string> = new Set(['DaemonSet', 'Job']);
 
-/** Failures that no back-off mends: somebody has to take an object away, or to bring a Secret back. */
-const settled = new Set(['ContendedObjectError', 'ForeignObjectError', 'KeyMaterialMissingError']);
+/** Failures that no back-off mends: somebody has to take an object away, to bring a Secret back, or to change a StorageClass. */
+const settled = new Set([
+  'ContendedObjectError',
+  'ForeignObjectError',
+  'KeyMaterialMissingError',
+  'VolumeExpansionError',
+]);
 
 /** Objects of others are not followed, so nothing tells when one is gone or comes: it is looked for every minute. */
 const settledAgain = 60_000;

@@ -27,6 +27,7 @@ import {
 } from '@openstack-operator/openstack';
 import { podsWith } from './component-pods.ts';
 import type { ComposeContext, OperatorContext } from './context.ts';
+import { VolumeExpansionError } from './expand.ts';
 
 /** What the report is made from. */
 export interface Findings {
@@ -201,6 +202,11 @@ function withFailure(
   { resource, lasting }: { readonly resource: StoredObject; readonly lasting: ReadonlySet<string> },
 ): Progress {
   if (failure === undefined) return judged;
+  // What uses a volume that does not grow is judged by its pods.
+  if (failure instanceof VolumeExpansionError) {
+    const message = [judged.message, failure.message].filter((words) => words !== '').join('; ');
+    return { ...judged, ...(judged.status === 'True' ? { reason: 'Degraded' } : {}), message };
+  }
   const mayPass = isApiError(failure, 409) || (isPassing(failure) && judged.status === 'True');
   if (mayPass && !lasting.has(judged.condition)) return judged;
   if (mayPass && judged.status === 'True') return { ...judged, reason: 'Degraded', message: failure.message };

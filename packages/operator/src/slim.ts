@@ -120,12 +120,12 @@ export function nodeFacts(node: StoredObject): unknown {
   ];
 }
 
-/** What is read of a StorageClass: that it exists, and whether it is the default one. */
-export function slimStorageClass({ apiVersion, kind, metadata }: StoredObject): StoredObject {
-  return { apiVersion, kind, metadata };
+/** What is read of a StorageClass: that it exists, whether it is the default one, and whether its volumes may grow. */
+export function slimStorageClass({ apiVersion, kind, metadata, ...more }: StoredObject): StoredObject {
+  return { apiVersion, kind, metadata, allowVolumeExpansion: more['allowVolumeExpansion'] };
 }
 
 /** What of a StorageClass concerns those who have volumes. */
-export function storageClassFacts({ metadata }: StoredObject): unknown {
-  return metadata.annotations;
+export function storageClassFacts({ metadata, ...more }: StoredObject): unknown {
+  return [metadata.annotations, more['allowVolumeExpansion']];
 }

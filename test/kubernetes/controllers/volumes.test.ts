@@ -1,7 +1,9 @@
 import {
+  isApiError,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
+  type Status,
   StorageClass,
   type StoredObject,
 } from '@openstack-operator/kube';
@@ -147,3 +149,55 @@ test('a claim in use outlives its deletion until its pod has gone', async () => 
     ({ length }) => length === 0,
   );
 });
+
+test('a bound claim grows if its class says so, and a pending one never', async () => {
+  const namespace = await server.namespace();
+  const name = uniqueName('class');
+  await volume(`large-${name}`, name, '9Gi');
+  await claim(namespace, name);
+  await eventually(() => read(namespace), bound);
+  const ref = { namespace, name: 'data' };
+  const ask = (storage: string) =>
+    refusal(client.patch(PersistentVolumeClaim, ref, 'merge', { spec: { resources: { requests: { storage } } } }));
+  const words =
+    'persistentvolumeclaims "data" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize';
+  const forbidden = { code: 403, reason: 'Forbidden', message: words };
+  // There is no such class yet.
+  expect(await ask('2Gi')).toMatchObject(forbidden);
+  await client.create(StorageClass, {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name },
+    provisioner: 'kubernetes.io/no-provisioner',
+  });
+  expect(await ask('2Gi')).toMatchObject(forbidden);
+  expect(await ask('1Gi')).toBeUndefined();
+  await client.patch(StorageClass, { name }, 'merge', { allowVolumeExpansion: true });
+  // The API server learns of it a moment later.
+  await eventually(
+    () => ask('2Gi'),
+    (refused) => refused === undefined,
+  );
+  expect((await read(namespace)).spec?.resources?.requests).toEqual({ storage: '2Gi' });
+  const other = await server.namespace();
+  await claim(other, uniqueName('class'));
+  await expect(
+    client.patch(PersistentVolumeClaim, { namespace: other, name: 'data' }, 'merge', {
+      spec: { resources: { requests: { storage: '2Gi' } } },
+    }),
+  ).rejects.toMatchObject({ code: 422 });
+  await client.delete(PersistentVolumeClaim, ref);
+  await client.delete(PersistentVolume, { name: `large-${name}` });
+  await client.delete(StorageClass, { name });
+});
+
+/** What a request is refused with; undefined where it is not. */
+async function refusal(answer: Promise<unknown>): Promise<Status | undefined> {
+  try {
+    await answer;
+    return undefined;
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return error.status;
+  }
+}

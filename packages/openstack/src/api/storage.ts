@@ -10,20 +10,15 @@ const form: Form = {
 export const size = (what: string, fallback?: string) =>
   string(what, { maxLength: 32, form, ...(fallback === undefined ? {} : { fallback }) });
 
-/** A volume. It may grow where its StorageClass allows that; it never shrinks. */
+/**
+ * A volume. It may grow where its StorageClass allows that. It never shrinks, but a smaller size may be stated: a larger one
+ * that is refused could not be taken back otherwise.
+ */
 export function storage(what: string, fallback: string) {
   return object(what, {
-    size: transition(
-      string('Requested size, such as 10Gi. It can be raised where the StorageClass allows expansion, never lowered.', {
-        maxLength: 32,
-        form,
-        fallback,
-      }),
-      {
-        absent: JSON.stringify(fallback),
-        allows: (next, previous) => `quantity(${next}).compareTo(quantity(${previous})) >= 0`,
-        message: 'cannot be lowered: volumes never shrink',
-      },
+    size: size(
+      'Least size, such as 10Gi. Raised, volumes grow if their StorageClass allows it; they never shrink.',
+      fallback,
     ),
     storageClassName: transition(
       nameOf(

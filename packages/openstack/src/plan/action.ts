@@ -129,6 +129,16 @@ export type Action = Planned &
         readonly act: string;
       }
     | {
+        /** Asks for a larger volume. Where that is refused, whoever uses the volume goes on with what it has. */
+        readonly verb: 'expand';
+        /** The PersistentVolumeClaim. */
+        readonly live: StoredObject;
+        /** A quantity. */
+        readonly size: string;
+        /** Fields of the resource that may have asked for it, such as `spec.storage.size`. */
+        readonly fields: readonly string[];
+      }
+    | {
         /** Cannot be done: it fails with this, as its step does. */
         readonly verb: 'refuse';
         readonly error: Error;

@@ -3,7 +3,8 @@ import { digest } from '../engine/names/digest.ts';
 import { annotations } from '../engine/names/names.ts';
 import { kindOf } from '../registry/kinds.ts';
 import { type Action, joined, nothing, type Plan } from './action.ts';
-import { expansions, mustBeRecreated, withLiveSize } from './immutable-fields.ts';
+import { expansions, withLiveSize } from './expansions.ts';
+import { mustBeRecreated } from './immutable-fields.ts';
 import type { Live } from './live.ts';
 import { nextMember } from './members.ts';
 import { ownershipOf } from './ownership.ts';
@@ -16,14 +17,16 @@ import { stuckPod } from './stuck-pods.ts';
  */
 const settled = new WeakMap<KubeObject, StoredObject>();
 
-/** What makes an object live as it is stated: nothing, an apply, or its replacement. */
+/** What makes an object live as it is stated: nothing, an apply, or its replacement; and what makes its volumes as large. */
 export function planApplied(live: Live, stated: KubeObject, { retained = false, step }: Where): Plan {
   const actions = difference(live, stated, { retained, step });
-  if (stated.kind !== 'StatefulSet') return { actions };
+  // Of what is somebody else's nothing is changed.
+  const grown = actions.some(({ verb }) => verb === 'refuse') ? [] : expansions(live, stated, step);
+  if (stated.kind !== 'StatefulSet') return { actions: [...actions, ...grown] };
   const stuck = stuckPod(live, stated, step);
   // What is about to have another template has no members of an older revision yet.
   const next = stuck.length === 0 && actions.length === 0 ? nextMember(live, stated, step) : nothing;
-  return joined([{ actions: [...stuck, ...actions] }, next]);
+  return joined([{ actions: [...grown, ...stuck, ...actions] }, next]);
 }
 
 /** The step of a stated object, and whether that outlives its resource. */
@@ -47,8 +50,7 @@ function difference(live: Live, stated: KubeObject, { retained, step }: Required
     if (!autoscaled) settled.set(stated, found);
     return [];
   }
-  if (mustBeRecreated(object, found))
-    return [...expansions(live, object, found, step), { verb: 'replace', step, reason: 'Immutable', live: found }];
+  if (mustBeRecreated(object, found)) return [{ verb: 'replace', step, reason: 'Immutable', live: found }];
   return [{ verb: 'apply', step, reason: 'Differs', object, retained, autoscaled, live: found }];
 }
 

@@ -84,9 +84,14 @@ describe('objects', () => {
     });
     const live = liveWith([asStated(set('1Gi')), volume]);
     expect(planned([step('DeploymentReady', [apply(set('2Gi'))])], live)).toEqual([
-      'patch data-db-0: Differs',
+      'expand data-db-0: Differs',
       'replace db: Immutable',
     ]);
+    // What was refused then is asked for again; no volume shrinks.
+    expect(planned([step('DeploymentReady', [apply(set('2Gi'))])], liveWith([asStated(set('2Gi')), volume]))).toEqual([
+      'expand data-db-0: Differs',
+    ]);
+    expect(planned([step('DeploymentReady', [apply(set('1Mi'))])], live)).toEqual(['replace db: Immutable']);
   });
 });
 

@@ -49,7 +49,7 @@ export function lastingBackends<B extends Backend>(
 
 /** The way out for who means another place: what a backend was is forgotten once nothing lies in it. */
 export const backendWayOut = (field: string): string | undefined =>
-  /^spec\.backends\[/.test(field)
+  field.startsWith('spec.backends[')
     ? 'or take the backend away, wait until RemovedBackendsEmpty is True, and add it as it is to be'
     : undefined;
 

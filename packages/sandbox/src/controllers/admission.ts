@@ -2,11 +2,12 @@ import { type KubeObject, PriorityClass } from '@openstack-operator/kube';
 import { type AdmissionPlugin, type AdmissionRequest, refusalOf } from '../api/core.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type PersistentVolumeClaim, type Pod, ServiceAccount, StorageClass } from '../cluster/kinds.ts';
+import { compareQuantities } from '../resources/quantity.ts';
 import { CLAIM_PROTECTION, VOLUME_PROTECTION } from './volume-binder.ts';
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
-/** What the compiled-in plugins of kube-apiserver add to pods, claims and volumes. */
+/** What the compiled-in plugins of kube-apiserver add to pods, claims and volumes, and what they refuse. */
 export function workloadAdmission(cluster: Cluster): AdmissionPlugin {
   const onCreate: Readonly<Record<string, (request: AdmissionRequest, object: KubeObject) => void>> = {
     pods: (request, object) => {
@@ -25,6 +26,11 @@ export function workloadAdmission(cluster: Cluster): AdmissionPlugin {
     mutate(request) {
       if (request.operation !== 'CREATE' || request.subresource !== '' || !request.object) return;
       onCreate[request.served.id]?.(request, request.object);
+    },
+    validate(request) {
+      const { operation, served, subresource } = request;
+      if (operation === 'UPDATE' && served.id === 'persistentvolumeclaims' && subresource === '')
+        demandExpansion(cluster, request);
     },
   };
 }
@@ -71,6 +77,25 @@ function setStorageClass(cluster: Cluster, claim: PersistentVolumeClaim): void {
     .filter(({ metadata }) => metadata.annotations?.[DEFAULT_CLASS] === 'true')
     .sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1));
   if (newest) claim.spec.storageClassName = newest.metadata.name;
+}
+
+/** plugin/pkg/admission/storage/persistentvolume/resize: a claim grows where its class says that volumes do. */
+function demandExpansion(cluster: Cluster, request: AdmissionRequest): void {
+  const claim = request.object as PersistentVolumeClaim;
+  const old = request.old as PersistentVolumeClaim;
+  const sizeOf = ({ spec }: PersistentVolumeClaim) => String(spec.resources?.requests?.['storage'] ?? 0);
+  if (compareQuantities(sizeOf(claim), sizeOf(old)) <= 0) return;
+  if (old.status?.phase !== 'Bound') throw refusalOf(request, 'Only bound persistent volume claims can be expanded');
+  const [name, before] = [classOf(claim), classOf(old)];
+  if (name === before && cluster.get(StorageClass, name)?.allowVolumeExpansion === true) return;
+  const because =
+    'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize';
+  throw refusalOf(request, because);
+}
+
+/** GetPersistentVolumeClaimClass of pkg/apis/core/v1/helper: the annotation of earlier days comes first. */
+function classOf({ metadata, spec }: PersistentVolumeClaim): string {
+  return metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? spec.storageClassName ?? '';
 }
 
 function addFinalizer({ metadata }: KubeObject, finalizer: string): void {

@@ -34,7 +34,7 @@ export const reasons = {
   Degraded: {
     effect: 'degraded',
     means:
-      'The resource works, but a part of it does not, such as a node whose agents are not up; or a change waits for node agents to be replaced; or it runs with fields that are refused where they are new.',
+      'The resource works, but a part of it does not, such as a node whose agents are not up; or a change waits for node agents to be replaced; or it runs with fields that are refused where they are new; or a volume does not grow to the size that is stated.',
     remedy: 'Read the message. It names each node or object, and why.',
   },
   Waiting: { effect: 'progress', means: 'Another step, or another resource, has to be done first.' },
