@@ -223,6 +223,20 @@ const wrongStores: readonly (readonly [string, string, object[]])[] = [
 const glanceRules = [
   refused(
     Glance,
+    'spec.defaultStore',
+    'expected the name of one of additionalStores',
+    { storageType: 'ceph', defaultStore: 'local', additionalStores: [store] },
+    { storageType: 'ceph', defaultStore: 'ceph', additionalStores: [store] },
+  ),
+  refused(
+    Glance,
+    'spec.defaultStore',
+    'local for pvc',
+    { defaultStore: 'fast' },
+    { additionalStores: [store], defaultStore: 'fast' },
+  ),
+  refused(
+    Glance,
     'spec.imageCache',
     'of no use with storageType pvc',
     { imageCache: { maxSize: '10Gi' } },

@@ -54,7 +54,7 @@ const workloads = (cloud: Cloud) =>
     .filter(({ metadata }) => !metadata.name.startsWith(`${name}-`))
     .map(({ metadata }) => metadata.uid);
 
-test('a store that comes later replaces the pods of Glance alone; images go there, and are copied there', async () => {
+test('a store that comes later replaces the pods of Glance alone; images go there, and are copied there; new ones go there without a name once it is the default', async () => {
   const cloud = await rolledOut();
   const purpose = 'glance-images';
   expect(cloud.get('CephStorage', 'my-cloud-ceph')?.['spec']).toMatchObject({
@@ -85,6 +85,13 @@ test('a store that comes later replaces the pods of Glance alone; images go ther
   await cloud.clock.advance(60_000);
   expect(await first.shown()).toMatchObject({ stores: 'ceph,archive,fast', os_glance_failed_import: '' });
   await expect(image(ask, 'X-Image-Meta-Store: nowhere')).rejects.toThrow('Store for identifier nowhere not found');
+
+  await cloud.change(OpenStackControlPlane, 'my-cloud', { spec: { glance: { defaultStore: 'archive' } } });
+  await cloud.ready();
+  await cloud.clock.advance(60_000);
+  const third = await image(await asked(cloud));
+  expect(await third.shown()).toMatchObject({ status: 'active', stores: 'archive' });
+  expect(await ask('GET', `/images/${first.id}/file`)).toBe('a disk');
 });
 
 test('what one pod has staged is imported by another one, converted', async () => {

@@ -57,7 +57,7 @@ const bucket = (one: string) => `(has(${one}.s3) ? ${one}.s3.endpoint + '/' + ${
 
 /** Stores beside that of storageType. */
 export const additionalStores = growingList(
-  'Further stores, beside that of storageType, where images go that nobody names a store for. Users name one when they upload or import an image (--store), and administrators copy images between them (import method copy-image). None can be taken away.',
+  'Further stores, beside that of storageType. Users name one when they upload or import an image (--store), and administrators copy images between them (import method copy-image). None can be taken away.',
   object(
     'One store.',
     {
@@ -118,8 +118,19 @@ export type AdditionalStore = Infer<typeof additionalStores>[number];
 const exists = (type: string) => `self.additionalStores.exists(one, one.type == '${type}')`;
 const isCeph = "has(self.storageType) && self.storageType == 'ceph'";
 
+/** Where images go that nobody names a store for. */
+export const defaultStore = string(
+  'Store of new images that nobody names one for: one of additionalStores, or local, ceph or swift, as storageType makes it. Images stay where they are.',
+  { maxLength: 63, otherwise: 'that of storageType' },
+);
+
 /** Rules of a spec that has them; `pool`: that of the images where none is stated. */
 export const storeRules = (pool: string): Rule[] => [
+  rule(
+    "!has(self.defaultStore) || self.defaultStore == (has(self.storageType) && self.storageType != 'pvc' ? self.storageType : 'local') || (has(self.additionalStores) && self.additionalStores.exists(one, one.name == self.defaultStore))",
+    'expected the name of one of additionalStores, or of the store of storageType: local for pvc, ceph or swift',
+    '.defaultStore',
+  ),
   rule(
     `!has(self.additionalStores) || !(${isCeph}) || self.additionalStores.all(one, ${place('one')} != (has(self.cephPoolName) ? self.cephPoolName : '${pool}'))`,
     'expected other pools than spec.cephPoolName, which the store ceph has',

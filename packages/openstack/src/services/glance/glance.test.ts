@@ -143,6 +143,12 @@ test('further stores have sections of their names, and the first one stays the d
   expect(names.some((name) => name.startsWith('PersistentVolumeClaim'))).toBe(false);
 });
 
+test('new images go to a further store, and those of storageType are found in theirs', () => {
+  const file = fileOf({ additionalStores: [remote], defaultStore: 'remote' });
+  for (const line of ['enabled_backends = local:file,remote:s3\\n', 'default_backend = remote\\n', '[local]\\n'])
+    expect(file).toContain(line);
+});
+
 test('keys of S3 stand in no ConfigMap, and the client sends no checksums that servers do not know', () => {
   const all = objectsOf(compose({ ...objectsInSwift, additionalStores: [remote] }));
   expect(fileOf({ ...objectsInSwift, additionalStores: [remote] })).toContain(

@@ -15,7 +15,7 @@ import { notifiedRef } from '../../infrastructure/rabbitmq/reference.ts';
 import { cinderRef } from '../cinder/reference.ts';
 import { keystoneRef } from '../keystone/reference.ts';
 import { swiftRef } from '../swift/reference.ts';
-import { additionalStores, storeRules } from './additional-stores.ts';
+import { additionalStores, defaultStore, storeRules } from './additional-stores.ts';
 
 /** Why there is one pod of the API at most, where that is so. */
 export const whySingle = `replicas of api is at most 1 with storageType pvc: images lie on a ReadWriteOnce volume, which one pod at a time can use`;
@@ -112,7 +112,7 @@ export const Glance = defineApi({
       messageQueue: notificationQueue('glance'),
       identity: identity('glance'),
       storageType: choice(
-        'Where images are kept that nobody names a store for: pvc on a volume, ceph in a pool of cephStorageRef, or swift as objects of swiftRef.',
+        'Where images are kept: pvc on a volume, ceph in a pool of cephStorageRef, or swift as objects of swiftRef.',
         ['pvc', 'ceph', 'swift'],
         { default: 'pvc', immutable: 'pvc' },
       ),
@@ -122,6 +122,7 @@ export const Glance = defineApi({
       cinderRef: cinderRef('images as volumes, for stores of type cinder'),
       cephPoolName: poolName('Pool (RBD) of the images, for storageType ceph.', { fallback: standardPool }),
       additionalStores,
+      defaultStore,
       imageImport,
       imageCache,
       registeredLimits,

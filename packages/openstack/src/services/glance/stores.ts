@@ -29,7 +29,7 @@ interface Store extends Pick<AdditionalStore, 'name' | 'description' | 'cephPool
 /** Names of the stores that storageType makes: they are recorded with each image. */
 const standardNames = { pvc: 'local', ceph: 'ceph', swift: 'swift' } as const;
 
-/** All stores; the first one is that of storageType, the default. */
+/** All stores; the first one is that of storageType. */
 function storesOf({ storageType = 'pvc', additionalStores = [], ...spec }: Spec): readonly [Store, ...Store[]] {
   return [
     {
@@ -93,7 +93,7 @@ const ownedBy = {
 
 /** The same of the stores that storageType makes. */
 export const ownedByStores = {
-  glance_store: { default_backend: 'nothing: the default store stays, and users name another one when they upload' },
+  glance_store: { default_backend: 'spec.defaultStore' },
   local: ownedBy.pvc,
   ceph: ownedBy.ceph,
   swift: ownedBy.swift,
@@ -229,7 +229,7 @@ export function stores(context: Context<Glance>): Layer {
   });
   return {
     DEFAULT: { enabled_backends: all.map(({ name, type }) => `${name}:${drivers[type]}`).join(',') },
-    glance_store: { default_backend: all[0].name },
+    glance_store: { default_backend: context.spec.defaultStore ?? all[0].name },
     ...(inCinder(context.spec) && { privsep_osbrick: unprivileged }),
     ...(Object.fromEntries(sections) as Layer),
   };
