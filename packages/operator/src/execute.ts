@@ -47,6 +47,8 @@ export async function execute(
   const one = async (action: Action) => {
     const { step = '' } = action;
     if (ended.has(step) || needs.get(step)?.some((need) => ended.has(need)) === true) return;
+    // Its volumes are of one StorageClass: what is refused to one of a thousand is refused to all.
+    if (action.verb === 'expand' && failures.get(step) instanceof VolumeExpansionError) return;
     try {
       spans.push(await perform(context, action, live));
       const { event } = action;

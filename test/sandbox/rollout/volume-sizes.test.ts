@@ -48,8 +48,9 @@ test('the volume of a StatefulSet may be enlarged by hand before its resource as
   await cloud.ready();
   expect(uid()).not.toBe(before);
   expect(cloud.get('Pod', 'my-cloud-mariadb-0')?.metadata.uid).toBe(pod);
+  // A member that comes later has room for the same data.
   expect(cloud.get('StatefulSet', 'my-cloud-mariadb')).toMatchObject({
-    spec: { volumeClaimTemplates: [{ spec: { resources: of('20Gi') } }] },
+    spec: { volumeClaimTemplates: [{ spec: { resources: of('30Gi') } }] },
   });
   expect(size(cloud, name)).toEqual(of('30Gi'));
   await cloud.clock.advance(60_000);

@@ -41,7 +41,7 @@ function difference(live: Live, stated: KubeObject, { retained, step }: Required
   if (found !== undefined && settled.get(stated) === found) return [];
   // Its end enqueues the resource, and it is made anew then.
   if (found?.metadata.deletionTimestamp !== undefined) return nothing.actions;
-  const object = withLiveSize(noted(stated, digest(stated)), found);
+  const object = withLiveSize(live.cache, noted(stated, digest(stated)), found);
   const autoscaled = found !== undefined && live.isAutoscaled?.(object) === true;
   if (found === undefined) return [{ verb: 'apply', step, reason: 'Missing', object, retained, autoscaled }];
   if (ownershipOf(live.resource, retained).ours?.(found) !== true)

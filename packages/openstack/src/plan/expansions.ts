@@ -16,14 +16,41 @@ function sizeOf(claim: { readonly spec?: unknown } | StoredObject): string {
 }
 
 /**
- * A claim as stated, but of the size that it has live; any other object as it is. It may have been enlarged by hand, no
- * volume shrinks, and whether it may grow is no matter of the rest of it (`expansions`).
+ * A claim as stated, but of the size that it has live: it may have been enlarged by hand, no volume shrinks, and whether it may
+ * grow is no matter of the rest of it (`expansions`). The templates of a StatefulSet are not lowered below the claims that
+ * there are: what comes later gets the same data. Any other object as it is.
+ * @param found the object as it is live
  */
-export function withLiveSize(stated: KubeObject, live: StoredObject | undefined): KubeObject {
-  if (stated.kind !== PersistentVolumeClaim.kind || live === undefined) return stated;
-  const spec = stated['spec'] as Claim['spec'];
-  return { ...stated, spec: { ...spec, resources: { requests: { storage: sizeOf(live) } } } };
+export function withLiveSize(cache: Live['cache'], stated: KubeObject, found: StoredObject | undefined): KubeObject {
+  if (stated.kind === PersistentVolumeClaim.kind)
+    return found === undefined ? stated : { ...stated, spec: resized(stated as unknown as Claim, sizeOf(found)).spec };
+  const { volumeClaimTemplates: wanted = [] } = (stated['spec'] ?? {}) as Templates;
+  const { volumeClaimTemplates: before = [] } = (found?.['spec'] ?? {}) as Templates;
+  const templates = wanted.map((template) => {
+    const { name } = template.metadata;
+    const was = before.filter(({ metadata }) => metadata.name === name).map(sizeOf);
+    const { namespace } = stated.metadata;
+    const there = claimsOf(stated).flatMap((claim) => {
+      const live = cache.get(PersistentVolumeClaim, { namespace: namespace ?? '', name: claim.name });
+      return live === undefined || claim.template !== name ? [] : [sizeOf(live)];
+    });
+    const [least] = there.length === 0 ? [] : [...was, ...there].sort(bySize);
+    return least === undefined || bySize(sizeOf(template), least) >= 0 ? template : resized(template, least);
+  });
+  const isStated = templates.every((template, index) => template === wanted[index]);
+  return isStated ? stated : { ...stated, spec: { ...(stated['spec'] as object), volumeClaimTemplates: templates } };
 }
+
+interface Templates {
+  readonly volumeClaimTemplates?: readonly Claim[];
+}
+
+const resized = (claim: Claim, storage: string): Claim => ({
+  ...claim,
+  spec: { ...claim.spec, resources: { requests: { storage } } },
+});
+
+const bySize = (one: string, other: string): number => (amountOf(one) ?? 0) - (amountOf(other) ?? 0);
 
 /** Asks for more where a claim that is stated, or one of a stated StatefulSet, is smaller than stated. */
 export function expansions({ cache, resource }: Live, stated: KubeObject, step: string): readonly Action[] {
@@ -38,8 +65,8 @@ export function expansions({ cache, resource }: Live, stated: KubeObject, step: 
   });
 }
 
-/** Names of the claims of a stated object, and the sizes that they are to have. */
-function claimsOf({ kind, metadata, spec = {} }: KubeObject): { name: string; size: string }[] {
+/** Names of the claims of a stated object, those of their templates, and the sizes that they are to have. */
+function claimsOf({ kind, metadata, spec = {} }: KubeObject): { name: string; size: string; template?: string }[] {
   const { name = '' } = metadata;
   if (kind === PersistentVolumeClaim.kind) return [{ name, size: sizeOf({ spec }) }];
   if (kind !== 'StatefulSet') return [];
@@ -48,6 +75,7 @@ function claimsOf({ kind, metadata, spec = {} }: KubeObject): { name: string; si
     Array.from({ length: replicas }, (_, ordinal) => ({
       name: `${template.metadata.name}-${name}-${ordinal}`,
       size: sizeOf(template),
+      template: template.metadata.name,
     })),
   );
 }

@@ -223,7 +223,9 @@ function keptMetadata(
 ): StoredObject['metadata'] {
   const { [retainedForLabel]: _retainedFor, ...others } = metadata.labels ?? {};
   const certificate =
-    issued === undefined || !cache.has(certificates.kind) ? undefined : cache.get(certificates.kind, metadata);
+    issued === undefined || retained || !cache.has(certificates.kind)
+      ? undefined
+      : cache.get(certificates.kind, metadata);
   const owners = [
     ...(certificate === undefined ? [] : [signedFor(certificate)]),
     ...(retained ? [] : [controllerReference(resource)]),

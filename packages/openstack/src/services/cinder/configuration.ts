@@ -59,10 +59,10 @@ export function lasting(context: Context<Cinder>): Record<string, string> {
   };
 }
 
-/** The driver of a custom backend, by its option. One that is refused is not remembered, as it is to be corrected. */
+/** The driver of a custom backend, by its option. One that is refused, or no name of a class, is not remembered: it is to be corrected. */
 function driverOf({ spec }: Context<Cinder>, { name, type, config }: Backend): Readonly<Record<string, string>> {
   const driver = config?.['cinder.conf']?.[name]?.['volume_driver'];
-  if (type !== 'custom' || typeof driver !== 'string') return {};
+  if (type !== 'custom' || typeof driver !== 'string' || driver.length > 253) return {};
   const isRefused = spec.unknownOptions !== 'Allow' && driverMistake('volume_driver', driver) !== undefined;
   return isRefused ? {} : { [`config["cinder.conf"].${name}.volume_driver`]: presentName(driver) };
 }
