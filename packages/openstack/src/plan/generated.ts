@@ -1,6 +1,7 @@
 import {
   controllerReference,
   ForeignObjectError,
+  isControlledBy,
   type KubeObject,
   parseTimestamp,
   Secret,
@@ -222,16 +223,19 @@ function keptMetadata(
   { metadata }: StoredObject,
 ): StoredObject['metadata'] {
   const { [retainedForLabel]: _retainedFor, ...others } = metadata.labels ?? {};
-  const certificate =
+  const found =
     issued === undefined || retained || !cache.has(certificates.kind)
       ? undefined
       : cache.get(certificates.kind, metadata);
+  const certificate = found !== undefined && isControlledBy(found, resource) ? found : undefined;
   const owners = [
     ...(certificate === undefined ? [] : [signedFor(certificate)]),
     ...(retained ? [] : [controllerReference(resource)]),
   ];
+  // A Certificate that is gone, with its kind perhaps, is none that the garbage collector could look up.
   const foreign = (metadata.ownerReferences ?? []).filter(
-    ({ uid }) => uid !== resource.metadata.uid && uid !== certificate?.metadata.uid,
+    ({ uid, kind, name }) =>
+      uid !== resource.metadata.uid && !(kind === certificates.kind.kind && name === metadata.name),
   );
   const labels = { ...others, ...object.metadata.labels };
   const ownerReferences = [...foreign, ...owners];
