@@ -14,7 +14,7 @@ import {
 import { apply } from './apply.ts';
 import { ContendedObjectError } from './contention.ts';
 import type { ComposeContext } from './context.ts';
-import { expand, VolumeExpansionError } from './expand.ts';
+import { classOf, expand, VolumeExpansionError } from './expand.ts';
 import { patchNode } from './patch-node.ts';
 import { copySecret, createSecret, updateSecret } from './secrets/generate.ts';
 import { resolveSecret } from './secrets/resolve.ts';
@@ -47,8 +47,8 @@ export async function execute(
   const one = async (action: Action) => {
     const { step = '' } = action;
     if (ended.has(step) || needs.get(step)?.some((need) => ended.has(need)) === true) return;
-    // Its volumes are of one StorageClass: what is refused to one of a thousand is refused to all.
-    if (action.verb === 'expand' && failures.get(step) instanceof VolumeExpansionError) return;
+    // What is refused to one of a thousand volumes of a StorageClass is refused to all.
+    if (action.verb === 'expand' && isRefused(failures.get(step), action.live)) return;
     try {
       spans.push(await perform(context, action, live));
       const { event } = action;
@@ -63,6 +63,10 @@ export async function execute(
   };
   for (const batch of batchesOf(plan.actions)) await sideBySide(batch, one);
   return { failures, requeueAfter: soonest(spans) };
+}
+
+function isRefused(failure: Error | undefined, claim: StoredObject): boolean {
+  return failure instanceof VolumeExpansionError && failure.storageClassName === classOf(claim);
 }
 
 /** What must not hide another failure of the same step: a conflict passes by itself, the others end nothing. */

@@ -94,7 +94,16 @@ test('the volume of images is asked to grow apart from the rest of its claim', a
 });
 
 test('storage nodes that may not grow keep their weights, and proxies change; with larger volumes weights follow', async () => {
-  const cloud = await createCloud();
+  const asked = new Set<string>();
+  const cloud = await createCloud({
+    wire: (transport) => ({
+      ...transport,
+      request(request, ...rest) {
+        if (request.method === 'PATCH' && request.path.includes('/persistentvolumeclaims/')) asked.add(request.path);
+        return transport.request(request, ...rest);
+      },
+    }),
+  });
   await cloud.startOperator();
   const storageGroups = [{ name: 'b', zone: 2, storageNodes: 2, storage: { size: '50Gi' } }];
   const first = { ...swift, storageNodes: 2, storage: { size: '50Gi' }, storageGroups };
@@ -108,6 +117,8 @@ test('storage nodes that may not grow keep their weights, and proxies change; wi
   expect(told(cloud, 'Swift', swiftName).degraded.join()).toContain(
     'spec.storage.size or spec.storageGroups[].storage.size',
   );
+  // What is refused to one is not asked for the others.
+  expect([...asked]).toEqual([expect.stringContaining(`/d1-${swiftName}-storage-0`)]);
   expect(cloud.get('Deployment', `${swiftName}-proxy`)?.['spec']).toMatchObject({ replicas: 3 });
   await cloud.clock.advance(180 * minute);
   expect(weights()).toEqual(before);

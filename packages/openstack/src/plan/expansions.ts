@@ -57,12 +57,17 @@ export function expansions({ cache, resource }: Live, stated: KubeObject, step: 
   const { namespace = '' } = stated.metadata;
   return claimsOf(stated).flatMap(({ name, size }): Action[] => {
     const live = cache.get(PersistentVolumeClaim, { namespace, name });
-    if (live === undefined || live.metadata.deletionTimestamp !== undefined) return [];
+    // Of one that is not bound yet its pod tells.
+    if (live === undefined || live.metadata.deletionTimestamp !== undefined || !isBound(live)) return [];
     const [has, wanted] = [amountOf(sizeOf(live)), amountOf(size)];
     if (has === undefined || wanted === undefined || has >= wanted) return [];
     const event = eventOf('VolumeExpanded', `PersistentVolumeClaim ${name}: ${size}`);
     return [{ verb: 'expand', step, reason: 'Differs', live, size, fields: sizeFieldsOf(resource), event }];
   });
+}
+
+function isBound(claim: StoredObject): boolean {
+  return (claim['status'] as { readonly phase?: string } | undefined)?.phase === 'Bound';
 }
 
 /** Names of the claims of a stated object, those of their templates, and the sizes that they are to have. */

@@ -81,12 +81,17 @@ describe('objects', () => {
     });
     const volume = stored('v1', 'PersistentVolumeClaim', 'data-db-0', {
       spec: { resources: { requests: { storage: '1Gi' } } },
+      status: { phase: 'Bound' },
     });
     const live = liveWith([asStated(set('1Gi')), volume]);
     expect(planned([step('DeploymentReady', [apply(set('2Gi'))])], live)).toEqual([
       'expand data-db-0: Differs',
       'replace db: Immutable',
     ]);
+    const pending = { ...volume, status: { phase: 'Pending' } } as StoredObject;
+    expect(planned([step('DeploymentReady', [apply(set('2Gi'))])], liveWith([asStated(set('2Gi')), pending]))).toEqual(
+      [],
+    );
     // What was refused then is asked for again; no volume shrinks.
     expect(planned([step('DeploymentReady', [apply(set('2Gi'))])], liveWith([asStated(set('2Gi')), volume]))).toEqual([
       'expand data-db-0: Differs',
