@@ -75,7 +75,7 @@ const policyRingsFit = `${isGrouped} || !has(self.storagePolicies) || self.stora
 const volume = storage('Volume of each device, of xfs (checkDevices).', volumeSize);
 const hadNodes = `${stated('storageNodes', defaults.storageNodes, 'oldSelf')} > 0`;
 
-/** The volume of each device. While there is no storage node, none is kept in its StorageClass. */
+/** The volume of each device. After there was no storage node, new volumes may be in another StorageClass; what stayed of earlier ones is used as it is. */
 const deviceVolume = {
   ...volume,
   transitions: volume.transitions.map((change) => ({
